@@ -69,6 +69,7 @@ type controllerFlags struct {
 	previews *previewFlags
 	ui       *uiFlags
 	notify   *notifyFlags
+	updates  *updatesFlags
 }
 
 func controllerCommand() *cobra.Command {
@@ -93,7 +94,7 @@ On SIGTERM it ends what is under way and stops.`,
 	f.forge = forgeflags.Add(cmd)
 	f.evidence = forgeflags.AddEvidence(cmd, f.forge)
 	f.hooks, f.orders, f.announce, f.previews = addWebhookFlags(cmd, f.forge), addOrderFlags(cmd), addAnnounceFlags(cmd), addPreviewFlags(cmd)
-	f.ui, f.notify = addUIFlags(cmd), addNotifyFlags(cmd)
+	f.ui, f.notify, f.updates = addUIFlags(cmd), addNotifyFlags(cmd), addUpdatesFlags(cmd, f.forge, f.where)
 	f.verbose = flags.BoolP("verbose", "v", false, "log diagnostics, too")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return failure(2, f.run(cmd, sourcePath(cmd))) }
 	return withTraces(cmd, f.verbose)
@@ -191,7 +192,8 @@ func (f *controllerFlags) parts(ctx context.Context, c *controller) ([]runnable,
 		return c.loop.Run(ctx)
 	}}}
 	for _, feature := range []func(context.Context, *controller) ([]runnable, error){
-		f.told.parts, f.previews.parts, f.orders.parts, f.notify.parts, f.division.parts, f.apply.parts, f.health, f.ui.parts, f.hooks.parts,
+		f.told.parts, f.previews.parts, f.orders.parts, f.notify.parts, f.updates.parts, f.division.parts,
+		f.apply.parts, f.health, f.ui.parts, f.hooks.parts,
 	} {
 		some, err := feature(ctx, c)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/updating"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/report/consumer"
@@ -64,7 +65,7 @@ A cluster that does not answer is a line. See docs/members.md.`,
 			return failure(2, writeSync(w, *rev, syncers, args))
 		}
 		if args[0] == updatesList {
-			return failure(2, writeUpdates(w, *rev, *output, args))
+			return failure(2, updating.List(cmd.Context(), updatePlaces(w, *rev), updatesList, *output, args))
 		}
 		g := lister{where: w, rev: *rev, print: report.Listing{Flags: live.print, SortBy: live.sortBy, Err: cmd.ErrOrStderr()}}
 		if g.query, err = live.listed(*namespace, args); err != nil {

@@ -3,6 +3,7 @@ package images
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -47,7 +48,9 @@ type Repository struct {
 	Pos       diag.Pos
 	Image     string // without a tag
 	Suspended bool
-	excluded  []string
+	// Interval is how long its registry is left alone between two looks: at least a minute.
+	Interval time.Duration
+	excluded []string
 }
 
 // Pinning says what becomes of digests: Flux's digestReflectionPolicy.

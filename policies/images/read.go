@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// leastInterval is the least that a person may mean.
+	// leastInterval is the least that counts.
 	leastInterval = time.Minute
 	// byHost says where credentials are.
 	byHost = "credentials come from --registry-credentials, by host"
@@ -35,11 +35,12 @@ func (r *reader) repository() *Repository {
 	}
 	spec := &w.Spec
 	x := &Repository{Name: nameOf(r.object), Pos: r.object.Pos(), Image: spec.Image, Suspended: spec.Suspend, excluded: spec.ExclusionList}
+	x.Interval = max(spec.Interval.Duration, leastInterval)
 	if spec.ExclusionList == nil {
 		x.excluded = []string{signatures}
 	}
 	if every := spec.Interval.Duration; every != 0 && every < leastInterval {
-		r.add(field{"spec", "interval"}, diag.SubscriptionIgnored, diag.Warning, "is less than a minute, and counts for nothing", "run waybill update as often as you want to know")
+		r.add(field{"spec", "interval"}, diag.SubscriptionIgnored, diag.Warning, "is less than a minute, and counts as one", "write 1m, or more")
 	}
 	named, err := reference.ParseNormalizedNamed(spec.Image)
 	switch {

@@ -41,6 +41,11 @@ func (c *Chart) name() images.Name {
 	return images.Name{Namespace: ChartFolder, Name: strings.ReplaceAll(c.Name, "..", "-") + "-" + hex.EncodeToString(sum[:4])}
 }
 
+// RepositoryOf names what has the versions of a chart.
+func RepositoryOf(ref lock.Ref) string {
+	return strings.TrimRight(ref.Repository, "/") + "/" + ref.Name
+}
+
 // Range is what the reference says of versions, for people.
 func (c *Chart) Range() string { return cmp.Or(strings.TrimSpace(c.Constraint), "*") }
 
@@ -117,7 +122,7 @@ func (s *Source) readCharts(from sources.Snapshot, locked *lock.Lock, charts Cha
 			continue // lock.IsRange read it
 		}
 		all = append(all, Subscription{
-			Chart: c, Repository: strings.TrimRight(use.Repository, "/") + "/" + use.Name, Rule: rule, Current: valueOf(was),
+			Chart: c, Repository: RepositoryOf(use.Ref), Rule: rule, Current: valueOf(was),
 		})
 	}
 	slices.SortStableFunc(all, func(a, b Subscription) int { return a.Name().Compare(b.Name()) })

@@ -200,9 +200,34 @@ func Due(schedule []Schedule, last, now time.Time) bool {
 	})
 }
 
-// Schedule says when something came about last.
+// Schedule says when something came about last, and does next.
 type Schedule interface {
 	Last(now time.Time) (time.Time, bool)
+	Next(now time.Time) (time.Time, bool)
+}
+
+// Next is when registries are to be asked again: when one of the lines of a schedule comes about, or, with none, when the first of the
+// subscriptions has rested; zero for never.
+func Next(now time.Time, schedule []Schedule, all []Subscription) (next time.Time) {
+	earliest := func(at time.Time) {
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	for _, s := range schedule {
+		if at, ok := s.Next(now); ok {
+			earliest(at)
+		}
+	}
+	if len(schedule) > 0 {
+		return next
+	}
+	for i := range all {
+		if all[i].Why == "" {
+			earliest(now.Add(all[i].Interval()))
+		}
+	}
+	return next
 }
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

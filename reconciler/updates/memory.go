@@ -26,6 +26,21 @@ type Memory struct {
 	// Opened is when pull requests were opened in the last hour, and Looked when they could be last, by the schedule.
 	Opened []time.Time
 	Looked time.Time
+	// Closing are the pull requests that are to be closed.
+	Closing []Closing
+}
+
+// Closing is a pull request that is to be closed, because what it proposes is not to be taken any more.
+type Closing struct {
+	// Of is the subscription, and Key the version that was proposed; both are empty for a branch that was found, and of which nothing
+	// is remembered.
+	Of     string `json:"of,omitempty"`
+	Key    string `json:"key,omitempty"`
+	Branch string `json:"branch"`
+	Tree   string `json:"tree,omitempty"` // as that of a Proposal
+	// PullRequest is zero for one that is known by its branch.
+	PullRequest int    `json:"pullRequest,omitempty"`
+	URL         string `json:"url,omitempty"`
 }
 
 // Repository is what is known of a repository of images, or of a chart.
@@ -67,6 +82,8 @@ type Proposal struct {
 	URL         string    `json:"url,omitempty"`
 	At          time.Time `json:"at"`
 	Merged      string    `json:"merged,omitempty"` // the commit of the base in which it was seen first
+	// Parent is the commit of the base on which it was to be committed; empty for what is proposed.
+	Parent string `json:"parent,omitempty"`
 }
 
 // IsOpen reports a proposal that was not merged.
@@ -132,6 +149,14 @@ func (m *Memory) Propose(of images.Name, p *Proposal) {
 	m.Policies[of] = r
 }
 
+// Close has a pull request be closed.
+func (m *Memory) Close(c Closing) {
+	isKnown := func(o Closing) bool { return o.Branch == c.Branch && o.PullRequest == c.PullRequest }
+	if !slices.ContainsFunc(m.Closing, isKnown) {
+		m.Closing = append(slices.Clone(m.Closing), c)
+	}
+}
+
 // Learn notes what became of proposals, by what the values are at a commit of the base: a version that they are at was
 // merged, and one that was merged and that they are below again was reverted, and is kept back.
 func (m *Memory) Learn(all []Subscription, commit string) {
@@ -172,8 +197,9 @@ const memoryFormat = "1\n"
 
 // recent is what is remembered of pull requests in general.
 type recent struct {
-	Opened []time.Time `json:"opened,omitempty"`
-	Looked time.Time   `json:"looked,omitzero"`
+	Opened  []time.Time `json:"opened,omitempty"`
+	Looked  time.Time   `json:"looked,omitzero"`
+	Closing []Closing   `json:"closing,omitempty"`
 }
 
 // Encode is the content of the branch: format, recent.json, repositories/NAME.json and policies/NAMESPACE/NAME.json.
@@ -186,7 +212,7 @@ func (m *Memory) Encode() (*files.Folder, error) {
 		}
 		return files.FileEntry(name, files.NewBlob(append(data, '\n')))
 	}
-	root := []files.Entry{files.FileEntry("format", files.NewBlob([]byte(memoryFormat))), file("recent.json", recent{m.Opened, m.Looked})}
+	root := []files.Entry{files.FileEntry("format", files.NewBlob([]byte(memoryFormat))), file("recent.json", recent{m.Opened, m.Looked, m.Closing})}
 	var repositories []files.Entry
 	for _, name := range sorted(m.Repositories) {
 		repositories = append(repositories, file(url.PathEscape(name)+".json", m.Repositories[name]))
@@ -245,7 +271,7 @@ func (m *Memory) take(path string, data []byte) error {
 		if err := json.Unmarshal(data, &r); err != nil {
 			return err
 		}
-		m.Opened, m.Looked = r.Opened, r.Looked
+		m.Opened, m.Looked, m.Closing = r.Opened, r.Looked, r.Closing
 	case parts[0] == "repositories" && len(parts) == 2:
 		var r Repository
 		if err := json.Unmarshal(data, &r); err != nil {

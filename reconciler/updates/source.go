@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/policies/images"
@@ -62,6 +63,17 @@ func (s *Subscription) Places() (all []string) {
 		}
 	}
 	return all
+}
+
+// chartInterval is how long the repository of a chart is left alone.
+const chartInterval = time.Hour
+
+// Interval is how long the registry is left alone between two looks.
+func (s *Subscription) Interval() time.Duration {
+	if s.Chart != nil {
+		return chartInterval
+	}
+	return s.Policy.Repository.Interval
 }
 
 // isWritten reports that there is a value to write.

@@ -19,8 +19,8 @@ import (
 // Updates are updates of waybill.yaml.
 type Updates struct {
 	Mode Mode `json:"mode"` // what becomes of new versions
-	// Schedule are cron lines: pull requests are opened once each time that one of them comes about; none: whenever
-	// somebody looks.
+	// Schedule are cron lines: pull requests are opened, or commits made, once each time that one of them comes about; none:
+	// whenever somebody looks.
 	Schedule []string `json:"schedule"`
 	// Lines are those of the schedule in waybill.yaml.
 	Lines    []int  `json:"-"`
@@ -32,13 +32,13 @@ type Updates struct {
 	Limits     UpdateLimits    `json:"limits"`
 	Hosts      []string        `json:"hosts"`     // registries that may be asked, beside charts.hosts
 	Verify     []Verify        `json:"verify"`    // the first that has an image says who has to have signed it
-	Automerge  bool            `json:"automerge"` // always false in this version
+	Automerge  bool            `json:"automerge"` // pull requests that nobody else committed to are merged
 }
 
 // UpdateLimits bound what is done at once.
 type UpdateLimits struct {
 	Open    int    `json:"open"`    // pull requests that may be open at once
-	PerHour int    `json:"perHour"` // pull requests that may be opened in an hour
+	PerHour int    `json:"perHour"` // pull requests that may be opened, or commits that may be made, in an hour
 	PerHost string `json:"perHost"` // how often a registry is asked, as 1/s or 30/m
 }
 
@@ -51,14 +51,12 @@ type Verify struct {
 // Mode is what becomes of new versions.
 type Mode string
 
-// The modes: nothing, or pull requests.
+// The modes: nothing, pull requests, or commits to the branch that is followed.
 const (
 	ModeOff         Mode = "off"
 	ModePullRequest Mode = "pullRequest"
+	ModeCommit      Mode = "commit"
 )
-
-// modeCommit is for later.
-const modeCommit = "commit"
 
 // UnmarshalJSON reads a mode. Without quotes YAML 1.1 reads off as false.
 func (m *Mode) UnmarshalJSON(data []byte) error {
@@ -87,14 +85,12 @@ func (s *Updates) Acts() bool { return s.Mode != ModeOff }
 // Check names the first field with a problem.
 func (s *Updates) Check() (field, problem string) {
 	switch {
-	case s.Mode == modeCommit:
-		return "mode", fmt.Sprintf("is %q, which this version does not do yet; want %s or %s", s.Mode, ModeOff, ModePullRequest)
-	case s.Mode != ModeOff && s.Mode != ModePullRequest:
-		return "mode", fmt.Sprintf("is %q; want %s or %s", s.Mode, ModeOff, ModePullRequest)
+	case s.Mode != ModeOff && s.Mode != ModePullRequest && s.Mode != ModeCommit:
+		return "mode", fmt.Sprintf("is %q; want %s, %s or %s", s.Mode, ModeOff, ModePullRequest, ModeCommit)
 	case s.Group != GroupEach && s.Group != GroupNamespace && s.Group != GroupAll:
 		return "group", fmt.Sprintf("is %q; want %s, %s or %s", s.Group, GroupEach, GroupNamespace, GroupAll)
-	case s.Automerge:
-		return "automerge", "is true, which this version does not do yet; want false"
+	case s.Automerge && s.Mode == ModeCommit:
+		return "automerge", "is true, and with mode: commit there are no pull requests; want false"
 	case s.MinimumAge.Duration < 0:
 		return "minimumAge", fmt.Sprintf("is %s; want at least 0s", s.MinimumAge.Duration)
 	case s.Limits.Open < 1:

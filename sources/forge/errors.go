@@ -61,6 +61,11 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// IsRefusal reports that the forge said no, so that the same is refused as long as nothing else changes.
+func (e *Error) IsRefusal() bool {
+	return e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError
+}
+
 // unsure reports that the call may have been carried out, though it failed.
 func (e *Error) unsure() bool { return e.Status == 0 || e.Status >= http.StatusInternalServerError }
 

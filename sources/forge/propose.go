@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -20,6 +21,14 @@ type Proposer interface {
 	EditPullRequest(ctx context.Context, number int, d Draft) error
 	// ClosePullRequest closes a pull request without merging it.
 	ClosePullRequest(ctx context.Context, number int) error
+	Merger
+}
+
+// A Merger is a repository at a forge in which pull requests are merged.
+type Merger interface {
+	// MergePullRequest merges a pull request, in the way that the repository allows, if its head is that commit. The forge refuses
+	// it otherwise, and where its rules do not let it be merged.
+	MergePullRequest(ctx context.Context, number int, head string) error
 }
 
 var (
@@ -29,6 +38,8 @@ var (
 )
 
 func opening(branch string) string { return "opening a pull request from " + plain(branch) }
+
+func merging(number int) string { return fmt.Sprintf("merging pull request %d", number) }
 
 func editing(number int) string { return fmt.Sprintf("editing pull request %d", number) }
 
@@ -59,6 +70,26 @@ func (g *github) ClosePullRequest(ctx context.Context, number int) error {
 	return g.changePull(ctx, number, map[string]string{"state": "closed"})
 }
 
+// MergePullRequest makes a merge commit, unless the repository allows none.
+func (g *github) MergePullRequest(ctx context.Context, number int, head string) error {
+	var allows struct { // null for those who may not know
+		Merge  *bool `json:"allow_merge_commit"`
+		Squash *bool `json:"allow_squash_merge"`
+	}
+	if err := g.do(ctx, get(merging(number), "", &allows)); err != nil {
+		return err
+	}
+	way := "merge"
+	if allows.Merge != nil && !*allows.Merge {
+		if way = "squash"; allows.Squash != nil && !*allows.Squash {
+			way = "rebase"
+		}
+	}
+	return g.do(ctx, call{
+		doing: merging(number), method: http.MethodPut, path: fmt.Sprintf("/pulls/%d/merge", number), in: map[string]string{"sha": head, "merge_method": way},
+	})
+}
+
 func (g *gitea) OpenPullRequest(ctx context.Context, branch, base string, d Draft) (PullRequest, error) {
 	return g.openPull(ctx, branch, base, d)
 }
@@ -69,6 +100,20 @@ func (g *gitea) EditPullRequest(ctx context.Context, number int, d Draft) error 
 
 func (g *gitea) ClosePullRequest(ctx context.Context, number int) error {
 	return g.changePull(ctx, number, map[string]string{"state": "closed"})
+}
+
+// MergePullRequest merges in the way that the repository says first.
+func (g *gitea) MergePullRequest(ctx context.Context, number int, head string) error {
+	var allows struct {
+		Way string `json:"default_merge_style"`
+	}
+	if err := g.do(ctx, get(merging(number), "", &allows)); err != nil {
+		return err
+	}
+	return g.do(ctx, call{
+		doing: merging(number), method: http.MethodPost, path: fmt.Sprintf("/pulls/%d/merge", number),
+		in: map[string]string{"Do": cmp.Or(allows.Way, "merge"), "head_commit_id": head},
+	})
 }
 
 func (g *gitlab) OpenPullRequest(ctx context.Context, branch, base string, d Draft) (PullRequest, error) {
@@ -86,6 +131,13 @@ func (g *gitlab) EditPullRequest(ctx context.Context, number int, d Draft) error
 
 func (g *gitlab) ClosePullRequest(ctx context.Context, number int) error {
 	return g.change(ctx, number, map[string]string{"state_event": "close"})
+}
+
+// MergePullRequest merges in the way of the project.
+func (g *gitlab) MergePullRequest(ctx context.Context, number int, head string) error {
+	return g.do(ctx, call{
+		doing: merging(number), method: http.MethodPut, path: fmt.Sprintf("/merge_requests/%d/merge", number), in: map[string]string{"sha": head},
+	})
 }
 
 // change changes a merge request.

@@ -113,11 +113,12 @@ var Statuses = map[string][]Status{
 	"update": {
 		{0, "waybill.lock is up to date, or was written"},
 		{0, "with --pull-request: what is to be taken is proposed, or waits"},
+		{0, "with --commit: what is to be taken is committed, or waits"},
 		{1, "with --check: waybill.lock would change"},
 		{1, "with --check: a new version of an image or a chart is to be taken"},
-		{1, "with --check or --pull-request: an image policy or a marker is a mistake; the others are looked at"},
+		{1, "with --check, --pull-request or --commit: an image policy or a marker is a mistake; the others are looked at"},
 		{2, "a chart cannot be found, or a file cannot be read or written"},
-		{2, "with --pull-request: updates.mode is off, or the repository or the forge does not take it"},
+		{2, "with --pull-request or --commit: updates.mode is another one, or the repository or the forge does not take it"},
 	},
 	"verify": {
 		{0, "the branch is what its source gives, byte for byte"},

@@ -48,6 +48,22 @@ func (f *Flags) Known() forge.Kind {
 
 // Job is what the flags and, where they say nothing, the CI job say.
 func (f *Flags) Job() (forge.Job, error) {
+	j, err := f.place()
+	if err == nil && f.tokenFile != "" {
+		data, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return j, fmt.Errorf("reading --token-file: %w", err)
+		}
+		j.Token = strings.TrimSpace(string(data))
+	}
+	if err == nil && j.Token == "" && f.app == "" {
+		return j, fmt.Errorf("there is no token for %s; give one with --token-file or $WAYBILL_FORGE_TOKEN; docs/forges.md says what it needs", j.URL)
+	}
+	return j, err
+}
+
+// place is which repository of which forge it is.
+func (f *Flags) place() (forge.Job, error) {
 	j, err := forge.DetectJob(os.Getenv, os.ReadFile)
 	if err == nil && f.Kind != "" {
 		j.Kind, err = forge.ParseKind(f.Kind)
@@ -56,31 +72,40 @@ func (f *Flags) Job() (forge.Job, error) {
 		return j, err
 	}
 	j.URL, j.Repository = cmp.Or(f.url, j.URL), cmp.Or(f.Repository, j.Repository)
-	if f.tokenFile != "" {
-		data, err := os.ReadFile(f.tokenFile)
-		if err != nil {
-			return j, fmt.Errorf("reading --token-file: %w", err)
-		}
-		j.Token = strings.TrimSpace(string(data))
-	}
 	for _, missing := range [][2]string{{string(j.Kind), "--forge"}, {j.URL, "--forge-url"}, {j.Repository, "--forge-repository"}} {
 		if missing[0] == "" {
 			return j, fmt.Errorf("this is no job of GitHub Actions, GitLab CI or Gitea's or Forgejo's Actions; give %s", missing[1])
 		}
 	}
-	if j.Token == "" && f.app == "" {
-		return j, fmt.Errorf("there is no token for %s; give one with --token-file or $WAYBILL_FORGE_TOKEN; docs/forges.md says what it needs", j.URL)
-	}
 	return j, nil
+}
+
+// OpenedBy opens the repository of the forge for whoever has a token, and nobody else.
+func (f *Flags) OpenedBy(token string) (forge.Proposer, error) {
+	j, err := f.place()
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.options(j)
+	o.Token = token
+	if err != nil {
+		return nil, err
+	}
+	return forge.Open(o)
+}
+
+// options are those of the repository of a job.
+func (f *Flags) options(j forge.Job) (forge.Options, error) {
+	plain, err := f.cmd.Flags().GetBool("plain-http")
+	return forge.Options{Kind: j.Kind, URL: j.URL, Repository: j.Repository, Token: j.Token, PlainHTTP: plain, Now: time.Now}, err
 }
 
 // Open opens the repository of a job.
 func (f *Flags) Open(j forge.Job) (forge.Proposer, error) {
-	plain, err := f.cmd.Flags().GetBool("plain-http")
+	o, err := f.options(j)
 	if err != nil {
 		return nil, err
 	}
-	o := forge.Options{Kind: j.Kind, URL: j.URL, Repository: j.Repository, Token: j.Token, PlainHTTP: plain, Now: time.Now}
 	if f.app != "" {
 		key, err := os.ReadFile(f.appKey)
 		if err != nil {

@@ -20,33 +20,33 @@ import (
 	"github.com/waybill-dev/waybill/sources/chart"
 )
 
-// Versions says what new versions of images and charts there are. It writes nothing.
-type Versions struct {
-	Planner  *planner.Planner
-	Registry propose.Registry
-	Catalog  func() *chart.Catalog
-	Source   sources.Snapshot
-	// Memory is the repository that has the memory; nil for none.
-	Memory published.Repository
-	Now    time.Time
+// looker says what new versions of images and charts there are. It writes nothing.
+type looker struct {
+	planner  *planner.Planner
+	registry propose.Registry
+	catalog  func() *chart.Catalog
+	source   sources.Snapshot
+	// memory is the repository that has the memory; nil for none.
+	memory published.Repository
+	now    time.Time
 }
 
-// Look looks, and returns what is wrong with policies and markers beside what there is.
-func (i *Versions) Look(ctx context.Context) (propose.Found, []diag.Diagnostic, error) {
-	read, err := i.Planner.Load(ctx, i.Source, render.With{})
+// look looks, and returns what is wrong with policies and markers beside what there is.
+func (i *looker) look(ctx context.Context) (propose.Found, []diag.Diagnostic, error) {
+	read, err := i.planner.Load(ctx, i.source, render.With{})
 	if err != nil {
 		return propose.Found{}, nil, err
 	}
-	memory, err := Remembered(ctx, i.Memory)
+	memory, err := remembered(ctx, i.memory)
 	if err != nil {
 		return propose.Found{}, nil, err
 	}
-	source, err := propose.Subscribed(ctx, i.Source, &read, charts(i.Planner))
+	source, err := propose.Subscribed(ctx, i.source, &read, charts(i.planner))
 	if err != nil {
 		return propose.Found{}, nil, err
 	}
-	looker := propose.Looker{Registry: i.Registry, Catalog: i.Catalog(), Memory: memory, Now: i.Now}
-	found, err := looker.Look(ctx, i.Source, source, read.Config.Updates)
+	asks := propose.Looker{Registry: i.registry, Catalog: i.catalog(), Memory: memory, Now: i.now}
+	found, err := asks.Look(ctx, i.source, source, read.Config.Updates)
 	return found, found.Source.Diags, err
 }
 
@@ -73,8 +73,8 @@ func WithMarkers(ctx context.Context, p *planner.Planner, s sources.Snapshot, sa
 	return diag.Sort(said), err
 }
 
-// Remembered is what a repository, which may be nil, remembers of updates.
-func Remembered(ctx context.Context, at published.Repository) (*updates.Memory, error) {
+// remembered is what a repository, which may be nil, remembers of updates.
+func remembered(ctx context.Context, at published.Repository) (*updates.Memory, error) {
 	if at == nil {
 		return updates.NewMemory(), nil
 	}
@@ -91,8 +91,8 @@ func Remembered(ctx context.Context, at published.Repository) (*updates.Memory, 
 	return updates.Decode(head.Tree)
 }
 
-// WriteChanges prints each line that would change, as it is and as it would be.
-func WriteChanges(w io.Writer, found *propose.Found, s sources.Snapshot) error {
+// writeChanges prints each line that would change, as it is and as it would be.
+func writeChanges(w io.Writer, found *propose.Found, s sources.Snapshot) error {
 	var all []*updates.Verdict
 	for i := range found.Verdicts {
 		if v := &found.Verdicts[i]; v.Takes() {
@@ -118,7 +118,7 @@ func WriteChanges(w io.Writer, found *propose.Found, s sources.Snapshot) error {
 	return nil
 }
 
-// Write prints what there is.
-func Write(w io.Writer, found *propose.Found, now time.Time, as report.Format) error {
+// write prints what there is.
+func write(w io.Writer, found *propose.Found, now time.Time, as report.Format) error {
 	return report.Updates(found.Verdicts, now).Write(w, as)
 }

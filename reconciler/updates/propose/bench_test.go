@@ -58,12 +58,12 @@ func BenchmarkNothingNew(b *testing.B) {
 	repo := twin.New("fleet")
 	repo.Write("main", "a source", source.Folder())
 	p := propose.Proposer{
-		Repository: repo, Forge: &pulls{repo: repo}, Registry: client, Base: "main", Now: time.Now,
+		Repository: repo, Forge: &pulls{repo: repo}, Base: "main", Now: time.Now,
+		Registries: func(render.ConfigSpec) (propose.Registry, propose.Catalog, error) { return client, &catalog{}, nil },
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
 			return render.Load(ctx, s, render.With{})
 		},
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return nil, nil },
-		Catalog:  func() propose.Catalog { return &catalog{} },
 		Charts:   func(context.Context, sources.Snapshot) (updates.Charts, error) { return updates.Charts{}, nil },
 	}
 	if _, err := p.Run(b.Context()); err != nil {

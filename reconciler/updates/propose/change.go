@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/updates"
-	"github.com/waybill-dev/waybill/render/marker"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -41,10 +40,7 @@ func (r *run) change(ctx context.Context, branch string, of []*updates.Verdict) 
 	if err != nil {
 		return nil, err
 	}
-	c.tree = r.base.Tree
-	for name, data := range edited {
-		c.tree = with(c.tree, strings.Split(strings.Trim(r.Subdir+"/"+name, "/"), "/"), data)
-	}
+	c.tree = r.written(edited)
 	if !c.at.IsZero() {
 		isOurs, err := r.isOurs(ctx, &updates.Proposal{Branch: branch, Tree: c.treeBefore()})
 		if err != nil {
@@ -62,10 +58,35 @@ func (r *run) change(ctx context.Context, branch string, of []*updates.Verdict) 
 			return nil, err
 		}
 	}
+	if !c.stays && !r.isStill(ctx, c) {
+		return nil, nil
+	}
 	if c.was != nil {
 		c.note(r.memory)
 	}
 	return c, nil
+}
+
+// isStill reports whether tags stand, now that they are about to be written, for the digests that a change writes; it says why not.
+func (r *run) isStill(ctx context.Context, c *change) bool {
+	for _, v := range c.verdicts {
+		ref := v.Asks()
+		if ref == "" || v.Chart != nil {
+			continue
+		}
+		digest, err := r.registry.Digest(ctx, ref)
+		if err == nil && digest == v.Next.Digest {
+			continue
+		}
+		why := ref + " stands for another digest than a moment ago"
+		if err != nil {
+			why = err.Error()
+		}
+		r.say(c, Waits, "", why)
+		r.Cache.forget(v.Repository)
+		return false
+	}
+	return true
 }
 
 // treeBefore is the tree that Waybill pushed to the branch last; empty where nothing is remembered.
@@ -133,6 +154,15 @@ func (r *run) isSame(ctx context.Context, c *change) (bool, error) {
 	return slices.Equal(was, is), nil
 }
 
+// written is the root of the base with other contents of files of the source.
+func (r *run) written(edited map[string][]byte) *files.Folder {
+	tree := r.base.Tree
+	for name, data := range edited {
+		tree = with(tree, strings.Split(strings.Trim(r.Subdir+"/"+name, "/"), "/"), data)
+	}
+	return tree
+}
+
 // with is a folder with another content of a file.
 func with(f *files.Folder, path []string, data []byte) *files.Folder {
 	entries := slices.Clone(f.Entries())
@@ -192,6 +222,17 @@ func (r *run) publish(ctx context.Context, list ...git.Update) error {
 	return nil
 }
 
+// pullOf is the open pull request from a branch to the base, and whether there is one.
+func (r *run) pullOf(ctx context.Context, branch string) (forge.PullRequest, bool, error) {
+	open, err := r.Forge.PullRequestsOf(ctx, r.heads[branch].String())
+	for _, p := range open {
+		if p.Branch == branch && p.Base == r.Base {
+			return p, true, err
+		}
+	}
+	return forge.PullRequest{}, false, err
+}
+
 // trailer names what a commit takes.
 const trailer = "Waybill-Update"
 
@@ -204,9 +245,14 @@ func (c *change) message() string {
 	var b strings.Builder
 	b.WriteString(text)
 	for _, v := range c.verdicts {
-		fmt.Fprintf(&b, "%s: %s %s %s\n", trailer, v.What(), v.Repository, v.Key())
+		fmt.Fprintf(&b, "%s: %s\n", trailer, taken(v.Subscription, v.Key()))
 	}
 	return b.String()
+}
+
+// taken says in a trailer which version of a subscription a commit takes.
+func taken(s *updates.Subscription, key string) string {
+	return fmt.Sprintf("%s %s %s", s.What(), s.Repository, key)
 }
 
 // title says what changes.
@@ -225,13 +271,4 @@ func (c *change) title() string {
 		}
 	}
 	return "Update " + strings.Join(parts, " and ")
-}
-
-// valuesAt are the values of subscriptions at a commit.
-func (r *run) valuesAt(ctx context.Context, commit string, of []updates.Subscription) (map[images.Name]marker.Image, error) {
-	s, err := r.Repository.Snapshot(ctx, commit, r.Subdir)
-	if err != nil {
-		return nil, err
-	}
-	return updates.ValuesAt(s, of)
 }

@@ -1,9 +1,3 @@
-// Package propose looks for new versions of images and proposes them: it asks registries, remembers on a branch, pushes a branch
-// a subscription, and keeps a pull request for each at a forge. What is decided, package updates decides.
-//
-// A branch is pushed only if what it changes is another change than before, and only over a commit of Waybill's: as soon as
-// somebody else's is on it, it is theirs, and nothing is written to it any more. The branch and what is remembered of it
-// move in one push. The branch that is followed is never pushed.
 package propose
 
 import (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/reconciler/updates/propose"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/sources/lock"
 	"github.com/waybill-dev/waybill/sources/registry"
@@ -35,7 +36,7 @@ func followed(t *testing.T, settings string) (w *world, of *moving, moves func(l
 	latest.Constraint = "latest"
 	w = charted(t, settings, latest)
 	of = &moving{w.catalog, digest("c")}
-	w.proposer.Catalog = func() propose.Catalog { return of }
+	w.proposer.Registries = func(render.ConfigSpec) (propose.Registry, propose.Catalog, error) { return w.registry, of, nil }
 	moves = func(letter string) {
 		w.registry.digests["ghcr.io/acme/charts/api:latest"], of.digest = digest(letter), digest(letter)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +33,7 @@ type registries struct {
 	// verified are the references of which it was asked who signed them.
 	verified []string
 	asked    []string
+	built    func() // is called when it said what an image is; nil: nothing is
 }
 
 func (r *registries) Tags(_ context.Context, repository string, known registry.Known) (registry.Known, error) {
@@ -50,6 +53,9 @@ func (r *registries) Digest(_ context.Context, ref string) (string, error) {
 
 func (r *registries) Image(ctx context.Context, ref string) (registry.Image, error) {
 	d, err := r.Digest(ctx, ref)
+	if r.built != nil {
+		r.built()
+	}
 	return registry.Image{Digest: d, Source: "https://example.com/src", Changelog: "https://example.com/log"}, err
 }
 
@@ -69,11 +75,34 @@ type pulls struct {
 	repo   *twin.Repo
 	edits  int
 	asked  int // for pull requests by their numbers
+	// statuses are those of every commit, refuses why nothing is merged, and merge merges a branch.
+	statuses []forge.Status
+	refuses  error
+	merge    func(branch string) string
 }
 
-func (p *pulls) PullRequest(_ context.Context, number int) (forge.PullRequest, error) {
+func (p *pulls) PullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
 	p.asked++
-	return p.all[number-1], nil
+	is := p.all[number-1]
+	head, _, err := p.repo.Branch(ctx, is.Branch)
+	is.Head = head.Commit.String()
+	return is, err
+}
+
+func (p *pulls) Statuses(context.Context, string) ([]forge.Status, error) { return p.statuses, nil }
+
+func (p *pulls) MergePullRequest(ctx context.Context, number int, head string) error {
+	is, err := p.PullRequest(ctx, number)
+	switch {
+	case err != nil:
+		return err
+	case p.refuses != nil:
+		return p.refuses
+	case is.Head != head:
+		return &forge.Error{Status: http.StatusConflict}
+	}
+	p.all[number-1].Open, p.all[number-1].Merged = false, p.merge(is.Branch)
+	return nil
 }
 
 func (p *pulls) PullRequestsOf(ctx context.Context, commit string) (found []forge.PullRequest, err error) {
@@ -115,6 +144,9 @@ type world struct {
 	proposer propose.Proposer
 	catalog  *catalog
 	charts   updates.Charts // that the source names
+	// effect is what every change does, and judged are the files that were judged.
+	effect updates.Effect
+	judged []string
 }
 
 const image = "ghcr.io/acme/web"
@@ -137,7 +169,15 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 	w := &world{t: t, repo: twin.New("fleet"), source: source, registry: &registries{tags: map[string][]string{image: tags}, digests: map[string]string{}}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	w.forge, w.catalog = &pulls{repo: w.repo}, &catalog{versions: map[string][]string{}}
 	w.proposer = propose.Proposer{
-		Repository: w.repo, Forge: w.forge, Registry: w.registry, Base: "main", Now: func() time.Time { return w.now },
+		Repository: w.repo, Forge: w.forge, Base: "main", Now: func() time.Time { return w.now },
+		Registries: func(render.ConfigSpec) (propose.Registry, propose.Catalog, error) { return w.registry, w.catalog, nil },
+		Judge: func(context.Context, string) (propose.Judgement, error) {
+			return func(_ context.Context, s sources.Snapshot) (updates.Effect, error) {
+				data, err := s.ReadFile("apps/web.yaml")
+				w.judged = append(w.judged, string(data))
+				return w.effect, err
+			}, nil
+		},
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
 			return render.Load(ctx, s, render.With{})
 		},
@@ -145,8 +185,11 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 			return "what it does to every cluster\n", nil
 		},
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return w.recorded, nil },
-		Catalog:  func() propose.Catalog { return w.catalog },
 		Charts:   func(context.Context, sources.Snapshot) (updates.Charts, error) { return w.charts, nil },
+	}
+	w.forge.merge = func(branch string) string {
+		maps.Copy(w.source, w.changes(branch))
+		return w.commit().String()
 	}
 	w.commit()
 	return w
@@ -522,3 +565,13 @@ func TestOff(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+type (
+	pull  = forge.PullRequest
+	draft = forge.Draft
+)
+
+type (
+	judgement = propose.Judgement
+	snapshot  = sources.Snapshot
+)

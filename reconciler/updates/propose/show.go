@@ -11,10 +11,17 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
+// presenter has pull requests show changes.
+type presenter struct{ *run }
+
 // show has a pull request show a change: opens one, or has it say what it changes now. One that stays is not touched, unless
 // nobody knows of it yet.
-func (r *run) show(ctx context.Context, c *change) error {
+func (r *presenter) show(ctx context.Context, c *change) error {
 	known := r.memory.Policies[c.verdicts[0].Name()].Proposal
+	if r.settings.commits() {
+		r.say(c, map[bool]Did{true: Stays, false: Pushed}[c.stays], "", "")
+		return nil
+	}
 	if c.stays && known.PullRequest != 0 {
 		r.say(c, Stays, known.URL, "")
 		return nil
@@ -44,22 +51,20 @@ func (r *run) show(ctx context.Context, c *change) error {
 }
 
 // found is the open pull request of a branch, as one that was opened just before somebody was interrupted, or a new one.
-func (r *run) found(ctx context.Context, c *change, draft forge.Draft) (forge.PullRequest, Did, error) {
-	open, err := r.Forge.PullRequestsOf(ctx, r.heads[c.branch].String())
-	if err != nil {
+func (r *presenter) found(ctx context.Context, c *change, draft forge.Draft) (forge.PullRequest, Did, error) {
+	p, is, err := r.pullOf(ctx, c.branch)
+	switch {
+	case err != nil:
 		return forge.PullRequest{}, "", err
+	case is:
+		return p, Edited, r.Forge.EditPullRequest(ctx, p.Number, draft)
 	}
-	for _, p := range open {
-		if p.Branch == c.branch && p.Base == r.Base {
-			return p, Edited, r.Forge.EditPullRequest(ctx, p.Number, draft)
-		}
-	}
-	p, err := r.Forge.OpenPullRequest(ctx, c.branch, r.Base, draft)
+	p, err = r.Forge.OpenPullRequest(ctx, c.branch, r.Base, draft)
 	return p, Opened, err
 }
 
 // draft is what the pull request of a change says.
-func (r *run) draft(ctx context.Context, c *change) (forge.Draft, error) {
+func (r *presenter) draft(ctx context.Context, c *change) (forge.Draft, error) {
 	var b strings.Builder
 	for i, v := range c.verdicts {
 		if i == maxShown {
@@ -107,7 +112,7 @@ func shown(tag, digest string) string {
 }
 
 // links lead to what those who built an image or a chart say of it. Registry returns none but https URLs.
-func (r *run) links(v *updates.Verdict) string {
+func (r *presenter) links(v *updates.Verdict) string {
 	built := r.result.Found.Images[v.Name()]
 	var text strings.Builder
 	for _, l := range [][2]string{{"source", built.Source}, {"changelog", built.Changelog}, {"more", built.URL}} {

@@ -55,7 +55,7 @@ func NewFake() *Fake {
 // World is the fake as its tests see it.
 func (f *Fake) World() World {
 	return World{
-		Forge: f, Number: Number, Head: f.Pull().Head, Base: "main", Author: Author, Writer: Writer, Reader: Reader, Stranger: Stranger,
+		Forge: merger{f}, Number: Number, Head: f.Pull().Head, Base: "main", Author: Author, Writer: Writer, Reader: Reader, Stranger: Stranger,
 		Say: func(_ T, as forge.User, body string) { f.SayAs(as, body) },
 		Edit: func(t T, comment int64, body string) {
 			if err := f.EditComment(t.Context(), Number, comment, body); err != nil {
@@ -114,6 +114,21 @@ func (f *Fake) Merge(commit string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pull.Open, f.pull.Merged, f.heads = false, commit, append(f.heads, commit)
+}
+
+// merger is a fake that merges.
+type merger struct{ *Fake }
+
+// MergePullRequest implements forge.Merger.
+func (m merger) MergePullRequest(ctx context.Context, number int, head string) error {
+	p, err := m.PullRequest(ctx, number)
+	if err == nil && (p.Head != head || !p.Open) {
+		err = &forge.Error{Host: "forge.example", Doing: "merging", Status: http.StatusConflict}
+	}
+	if err == nil {
+		m.Merge(strings.Repeat("5", 40))
+	}
+	return err
 }
 
 // Reopen opens the pull request again.

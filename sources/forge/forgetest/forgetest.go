@@ -46,7 +46,7 @@ const patience = 20 * time.Second
 func Run(t *testing.T, open func(t *testing.T) World) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, World){
-		"PullRequest": pullRequest, "Merged": merged, "Head": head, "Comments": comments, "ManyComments": manyComments,
+		"PullRequest": pullRequest, "Merged": merged, "Merge": merge, "Head": head, "Comments": comments, "ManyComments": manyComments,
 		"Say": say, "SayAgain": sayAgain, "SayAtOnce": sayAtOnce, "SayBesideOthers": sayBesideOthers, "SayTwice": sayTwice,
 		"Status": status, "Statuses": statuses, "Permission": permission,
 	} {
@@ -119,6 +119,33 @@ func merged(t *testing.T, w World) {
 		if found := asCommit(other); len(found) > 0 && other != want {
 			t.Errorf("%s was merged by %+v", other, found)
 		}
+	}
+}
+
+// merge requires that a forge merges a pull request at the head that is named, and at no other.
+func merge(t *testing.T, w World) {
+	t.Helper()
+	m, merges := w.Forge.(forge.Merger)
+	if !merges {
+		t.Fatalf("%T merges nothing", w.Forge)
+	}
+	is := func() forge.PullRequest {
+		return must[forge.PullRequest](t)(w.Forge.PullRequest(t.Context(), w.Number))
+	}
+	next := w.Push(t)
+	eventually(t, "the pull request has its new head", func() bool { return is().Head == next })
+	if err := m.MergePullRequest(t.Context(), w.Number, w.Head); err == nil || !is().Open {
+		t.Fatalf("it was merged at a head that it had before: %v", err)
+	}
+	eventually(t, "it is merged", func() bool { // some look first whether it can be
+		return m.MergePullRequest(t.Context(), w.Number, next) == nil
+	})
+	eventually(t, "it says so", func() bool { return !is().Open && is().Merged != "" })
+	if err := m.MergePullRequest(t.Context(), w.Number, next); err == nil {
+		t.Error("it was merged twice")
+	}
+	if err := m.MergePullRequest(t.Context(), w.Number+999, next); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a pull request that is not there was merged: %v", err)
 	}
 }
 

@@ -46,6 +46,18 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		delete(listed, "merged")    // which lists do not have
 		return page(r, []object{listed}), nil
 	})
+	s.handle("GET "+repo, func(*request) (any, error) {
+		return object{"allow_merge_commit": false, "allow_squash_merge": true, "allow_rebase_merge": true}, nil
+	})
+	s.handle("PUT "+repo+"/pulls/{number}/merge", func(r *request) (any, error) {
+		var in struct {
+			SHA    string
+			Method string `json:"merge_method"`
+		}
+		r.body(&in)
+		same(tb, "merge_method", in.Method, "squash")
+		return object{"merged": true}, merger{f}.MergePullRequest(r.Context(), int(r.number("number")), in.SHA)
+	})
 	s.hubComments(repo)
 	s.hubStatuses(repo)
 	s.handle("GET "+repo+"/collaborators/{login}/permission", func(r *request) (any, error) {

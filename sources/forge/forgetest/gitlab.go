@@ -35,6 +35,11 @@ func GitLab(tb testing.TB, f *Fake) (url string) {
 		}
 		return page(r, []object{labMerge(f.Pull())}), nil
 	})
+	s.handle("PUT "+project+"/merge_requests/{number}/merge", func(r *request) (any, error) {
+		var in struct{ SHA string }
+		r.body(&in)
+		return object{"state": "merged"}, merger{f}.MergePullRequest(r.Context(), int(r.number("number")), in.SHA)
+	})
 	notes := project + "/merge_requests/{number}/notes"
 	s.handle("GET "+notes, func(r *request) (any, error) {
 		same(tb, "order", r.URL.Query().Get("order_by")+" "+r.URL.Query().Get("sort"), "created_at asc")

@@ -1,0 +1,123 @@
+package propose_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/sources/forge"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+const merged = "Merged " + branch
+
+// merging is a world with automerge in which a pull request is open for long enough to be merged.
+func merging(t *testing.T) *world {
+	t.Helper()
+	w := begin(t, sourceOf(", automerge: true"), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.runs(stays, waits) // checks have a while to begin
+	w.now = w.now.Add(5 * time.Minute)
+	return w
+}
+
+// A pull request that nobody else committed to is merged at its head, once the checks of others had time to begin.
+func TestAutomerge(t *testing.T) {
+	w := merging(t)
+	w.source["other.yaml"] = "a: b\n" // the base moved meanwhile, elsewhere
+	w.commit()
+	w.runs(merged)
+	if got := w.changes("main"); got["apps/web.yaml"] != value(image+":1.1.0") || w.forge.all[0].Open || len(w.judged) != 1 || w.judged[0] != got["apps/web.yaml"] {
+		t.Errorf("the base changes %v, and judged was %v", got, w.judged)
+	}
+	if p := w.memory().Policies[web].Proposal; p == nil || p.Merged == "" {
+		t.Errorf("remembered is %+v", p)
+	}
+	w.runs()
+}
+
+// What hinders a merge is said, and the pull request stays.
+func TestWhatIsNotMerged(t *testing.T) {
+	for name, tt := range map[string]struct {
+		give func(*world)
+		want string
+	}{
+		"an open run would end":     {func(w *world) { w.effect.Ends = []string{"shop/web"} }, "a roll-out is open: shop/web"},
+		"an open run is waited for": {func(w *world) { w.effect.Follows = []string{"shop/web"} }, "a roll-out is open: shop/web"},
+		"a red preview":             {func(w *world) { w.effect.Wrong = "1 cluster would be held" }, "it would not go through: 1 cluster would be held"},
+		"a red check":               {func(w *world) { w.forge.statuses = []forge.Status{{Context: "ci", State: forge.Failure}} }, "the commit status ci is failure"},
+		"a check that runs": {func(w *world) {
+			w.forge.statuses = []forge.Status{{Context: "ok", State: forge.Success}, {Context: "ci", State: forge.Pending}}
+		}, "the commit status ci is pending"},
+		"the rules of the forge": {func(w *world) {
+			w.forge.refuses = &forge.Error{Host: "forge.example", Doing: "merging", Status: http.StatusMethodNotAllowed}
+		}, "merging"},
+		"another base": {func(w *world) { w.forge.all[0].Base = "next" }, "the forge does not show it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := merging(t)
+			base := w.head("main").Commit
+			tt.give(w)
+			r := w.runs(stays, waits)
+			if why := r.Outcomes[1].Why; !strings.Contains(why, tt.want) || w.head("main").Commit != base || !w.forge.all[0].Open {
+				t.Errorf("it waits because %s", why)
+			}
+		})
+	}
+}
+
+// A pull request that a person committed to is never merged, even if the commit comes when everything was looked at.
+func TestAPersonsCommitIsNotMerged(t *testing.T) {
+	w := merging(t)
+	w.repo.Write(branch, "mine", twin.Tree{"x": twin.File([]byte("x"))}.Folder())
+	w.runs(theirs, waits)
+	late := merging(t)
+	late.proposer.Judge = func(context.Context, string) (judgement, error) {
+		h := late.head(branch)
+		tree := twin.Of(h.Tree)
+		tree["x"] = twin.File([]byte("x"))
+		_, err := late.repo.Publish(t.Context(), []git.Update{{Branch: branch, Old: h.Commit, Tree: tree.Folder(), Message: "mine", Author: git.Author{Name: "ann"}, When: late.now}})
+		return func(context.Context, snapshot) (updates.Effect, error) { return updates.Effect{}, nil }, err
+	}
+	base := late.head("main").Commit
+	late.runs(stays, waits)
+	if late.head("main").Commit != base || !late.forge.all[0].Open {
+		t.Error("a person's commit was merged")
+	}
+}
+
+// What is not what it was when it was proposed is not merged between two times at which registries are asked.
+func TestWhatIsNotAsItWasProposed(t *testing.T) {
+	for name, edit := range map[string]func(map[string]string){
+		"suspended": func(s map[string]string) {
+			s["images.yaml"] = strings.Replace(s["images.yaml"], "interval: 5m", "suspend: true", 1)
+		},
+		"gone": func(s map[string]string) { delete(s, "images.yaml") },
+		"another value": func(s map[string]string) {
+			s["apps/web.yaml"], s["apps/job.yaml"] = value(image+":1.0.5"), value(image+":1.0.5")
+		},
+		"an edited file": func(s map[string]string) { s["apps/job.yaml"] = "# moved\n" + s["apps/job.yaml"] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := begin(t, sourceOf(", automerge: true, schedule: ['0 6 * * *']"), "1.0.0", "1.1.0")
+			w.runs(opened)
+			edit(w.source)
+			base := w.commit()
+			k := w.loop()
+			w.looks(k, 20*time.Minute)
+			if w.head("main").Commit != base || !w.forge.all[0].Open {
+				t.Error("it was merged")
+			}
+		})
+	}
+	w := begin(t, sourceOf(", automerge: true, schedule: ['0 6 * * *']"), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.looks(w.loop(), 20*time.Minute)
+	if w.forge.all[0].Open || w.changes("main")["apps/web.yaml"] != value(image+":1.1.0") {
+		t.Error("what is as it was is not merged")
+	}
+}
