@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,15 +37,17 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits.With, "push": push, "expand": expand, "pulls": pulls, "close": closed, "offer": offer, "fail": fail, "brought": brought, "chart": chart, "sign": sign, "trust": trust,
+			"serve": serve, "pushers": pushers,
 		},
 		Setup: func(e *testscript.Env) error {
 			quiet := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 			server := httptest.NewServer(quiet)
 			e.Defer(server.Close)
-			f := &forge{}
+			f := &forge{origin: filepath.Join(e.WorkDir, "origin.git")}
 			api := httptest.NewServer(f.api())
 			e.Defer(api.Close)
 			e.Values["forge"] = f
+			e.Values["served"] = new(*gitServer)
 			h := &helm{archives: map[string][]byte{}, index: map[string]string{}}
 			repository := httptest.NewServer(h)
 			e.Defer(repository.Close)
@@ -115,26 +118,49 @@ func closed(ts *testscript.TestScript, _ bool, args []string) {
 
 // pull is a pull request as GitHub has it.
 type pull struct {
-	Number int    `json:"number"`
-	State  string `json:"state"`
-	Title  string `json:"title"`
-	Body   string `json:"body"`
-	URL    string `json:"html_url"`
-	Head   ref    `json:"head"`
-	Base   ref    `json:"base"`
+	Number   int    `json:"number"`
+	State    string `json:"state"`
+	Title    string `json:"title"`
+	Body     string `json:"body"`
+	URL      string `json:"html_url"`
+	Head     ref    `json:"head"`
+	Base     ref    `json:"base"`
+	IsMerged bool   `json:"merged"`
+	Merge    string `json:"merge_commit_sha"`
 }
 
 type ref struct {
 	Ref  string `json:"ref"`
+	SHA  string `json:"sha"`
 	Repo struct {
 		ID int `json:"id"`
 	} `json:"repo"`
 }
 
-// forge is GitHub as far as pull requests go.
+// forge is GitHub as far as pull requests of a repository go.
 type forge struct {
-	mu  sync.Mutex
-	all []*pull
+	origin string
+	mu     sync.Mutex
+	all    []*pull
+}
+
+// git asks the repository.
+func (f *forge) git(args ...string) string {
+	args = append([]string{"-C", f.origin, "-c", "user.name=forge", "-c", "user.email=forge@example.com"}, args...)
+	out, _ := exec.Command("git", args...).Output() // what is not there is empty
+	return strings.TrimSpace(string(out))
+}
+
+// merge merges a pull request at a head.
+func (f *forge) merge(p *pull, head string) bool {
+	if p.State != "open" || f.git("rev-parse", p.Head.Ref) != head {
+		return false
+	}
+	tree := f.git("merge-tree", "--write-tree", p.Base.Ref, head)
+	p.Merge = f.git("commit-tree", tree, "-p", p.Base.Ref, "-p", head, "-m", "Merge pull request "+strconv.Itoa(p.Number))
+	f.git("update-ref", "refs/heads/"+p.Base.Ref, p.Merge)
+	p.State, p.IsMerged = "closed", true
+	return true
 }
 
 func (f *forge) api() http.Handler {
@@ -153,8 +179,17 @@ func (f *forge) api() http.Handler {
 	}
 	numbered := func(r *http.Request) *pull {
 		n, _ := strconv.Atoi(r.PathValue("n"))
-		return f.all[n-1]
+		p := f.all[n-1]
+		p.Head.SHA = f.git("rev-parse", p.Head.Ref)
+		return p
 	}
+	answer("GET "+repo, func(*http.Request) any { return map[string]bool{"allow_merge_commit": true} })
+	answer("GET "+repo+"/commits/{sha}/statuses", func(*http.Request) any { return []string{} })
+	answer("PUT "+repo+"/pulls/{n}/merge", func(r *http.Request) any {
+		var in struct{ SHA string }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		return map[string]bool{"merged": f.merge(numbered(r), in.SHA)}
+	})
 	answer("GET "+repo+"/pulls/{n}", func(r *http.Request) any { return numbered(r) })
 	answer("GET "+repo+"/commits/{sha}/pulls", func(*http.Request) any { return []*pull{} })
 	answer("POST "+repo+"/pulls", func(r *http.Request) any {
