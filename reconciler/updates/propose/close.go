@@ -1,6 +1,7 @@
 package propose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -79,14 +80,10 @@ func (r *closer) one(ctx context.Context, c *updates.Closing, closed map[int]boo
 	if err != nil || !isOurs {
 		return o, err
 	}
-	switch o.Did, o.Why = Closed, c.Key+" is not to be taken any more"; {
-	case c.Key == "":
-		o.Why = "what it proposes is not to be taken any more"
-	default:
-		for n, record := range r.memory.Policies {
-			if n.String() == c.Of && record.Proposal.IsOpen() {
-				o.Why = "it is proposed on " + record.Proposal.Branch
-			}
+	o.Did, o.Why = Closed, cmp.Or(c.Key, "what it proposes")+" is not to be taken any more"
+	for n, record := range r.memory.Policies {
+		if n.String() == c.Of && record.Proposal.IsOpen() {
+			o.Why = "it is proposed on " + record.Proposal.Branch
 		}
 	}
 	if err := r.Forge.ClosePullRequest(ctx, pull.Number); err != nil && !errors.Is(err, forge.ErrNotFound) {

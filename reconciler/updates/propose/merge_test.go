@@ -76,11 +76,14 @@ func TestAPersonsCommitIsNotMerged(t *testing.T) {
 	w.repo.Write(branch, "mine", twin.Tree{"x": twin.File([]byte("x"))}.Folder())
 	w.runs(theirs, waits)
 	late := merging(t)
-	late.proposer.Judge = func(context.Context, string) (judgement, error) {
-		h := late.head(branch)
+	late.proposer.Judge = func(ctx context.Context, _ string) (judgement, error) {
+		h, _, err := late.repo.Branch(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
 		tree := twin.Of(h.Tree)
 		tree["x"] = twin.File([]byte("x"))
-		_, err := late.repo.Publish(t.Context(), []git.Update{{Branch: branch, Old: h.Commit, Tree: tree.Folder(), Message: "mine", Author: git.Author{Name: "ann"}, When: late.now}})
+		_, err = late.repo.Publish(ctx, []git.Update{{Branch: branch, Old: h.Commit, Tree: tree.Folder(), Message: "mine", Author: git.Author{Name: "ann"}, When: late.now}})
 		return func(context.Context, snapshot) (updates.Effect, error) { return updates.Effect{}, nil }, err
 	}
 	base := late.head("main").Commit
