@@ -57,7 +57,7 @@ func Build(in Input) Plan {
 		Revision: in.Source.Revision, Config: in.Source.Config, Source: in.Source, Expanded: *x, Asked: asked,
 		Decisions: decided.Decisions, Clusters: out.clusters, Published: in.Published, Detached: in.detached(),
 		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks,
-		Missing: stages.missing, Services: exchange, replicas: t.replicas,
+		Missing: stages.missing, Services: t.exchanged, replicas: t.replicas,
 		Basis: Basis{
 			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
 			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
@@ -73,7 +73,7 @@ func Build(in Input) Plan {
 	health, wrong := scripts.Read(in.Source.Config.Health.ArgoCDConfigMap, x, in.State.Scripts)
 	recorded := recordsOf(&goes, in.State.UnreadableRollouts)
 	ofSource := diag.Sort(slices.Concat(
-		in.Source.Diags, in.Unresolved.Diags, x.Diags, decided.Diags, written.Diags, exchange.Said(), differ, wrong, t.consumers(p.Clusters),
+		in.Source.Diags, in.Unresolved.Diags, x.Diags, decided.Diags, written.Diags, t.exchanged.Said(), differ, wrong, t.consumers(p.Clusters),
 		lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), health, recorded, sourceErrors(&in, ofSource))

@@ -49,7 +49,7 @@ type Plan struct {
 	// Missing are older source commits of which the input does not say what they are, and that matter. With them among its
 	// versions the plan is another one, unless they cannot be read.
 	Missing  []string
-	Services *services.Exchange // that clusters exchange; nil for none
+	Services *services.Laid // that clusters exchange; nil for none
 	// Detached names the clusters that have a branch and are no longer registered.
 	Detached []string
 	State    *files.Folder // the state branch's next folder

@@ -50,11 +50,11 @@ type table struct {
 	recorded map[object.Ref]map[string]state.Left
 	leaving  map[object.Ref][]string // see Plan.Leaving
 	// units are those of objects that go out in stages, by number, and of are their rows.
-	units map[object.Ref]int
-	of    map[int][]int
-	mover *mover
-	// exchange is what services clusters exchange; nil for none.
-	exchange *services.Exchange
+	units     map[object.Ref]int
+	of        map[int][]int
+	mover     *mover
+	exchange  *services.Exchange // what services clusters are to exchange; nil for none
+	exchanged *services.Laid     // what they exchange by trees
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
@@ -352,8 +352,7 @@ func (t *table) layOut(left rollout.Remaining) {
 	for i := range t.group {
 		in.Flux = append(in.Flux, t.flux(i))
 	}
-	t.trees = layout.Trees(in)
-	t.exchange.Lay(&in, t.trees)
+	t.trees, t.exchanged = t.exchange.Lay(&in, layout.Trees(in))
 }
 
 // standing is the number of what a cluster that shows an older version is to hold in a cell that is left as it is, on the

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,8 +9,39 @@ import (
 	mcs "sigs.k8s.io/mcs-api/pkg/apis/v1beta1"
 
 	rules "github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/words"
 )
+
+// Said is what there is to say of what clusters exchange.
+func (l *Laid) Said() []diag.Diagnostic {
+	if l == nil {
+		return nil
+	}
+	var undelivered []string
+	var at diag.Pos
+	for i, s := range l.exchange.services {
+		name := s.ref.Namespace + "/" + s.ref.Name
+		if !l.services[i].isImported || slices.Contains(undelivered, name) {
+			continue
+		}
+		if len(undelivered) == 0 {
+			at = s.by.Origin()
+		}
+		undelivered = append(undelivered, name)
+	}
+	if len(undelivered) == 0 {
+		return l.exchange.diags
+	}
+	return append(slices.Clip(l.exchange.diags), diag.Diagnostic{
+		Code: diag.EndpointsLeftOut, Severity: diag.Notice, Pos: at,
+		Message: fmt.Sprintf("endpoints of %s are not delivered to the clusters that import them yet: %s",
+			words.Count(len(undelivered), "service"), words.List(undelivered)),
+		Hint: "docs/services.md says what is planned and what is not; whoever delivers them finds providers and consumers in " + tree.ServicesFile,
+	})
+}
 
 // About is how clusters exchange a Service.
 type About struct {
@@ -43,21 +75,21 @@ type Condition struct {
 }
 
 // About says how clusters exchange what a Service, a ServiceExport or a ServiceImport is about, and what a Service is derived from.
-func (x *Exchange) About(r object.Ref) (all []About) {
-	if x == nil {
+func (l *Laid) About(r object.Ref) (all []About) {
+	if l == nil {
 		return nil
 	}
 	isService := r.Group == "" && r.Kind == "Service"
-	for _, s := range x.services {
+	for i, s := range l.exchange.services {
 		isIt := isService && (s.ref == r || s.derived == r) || s.native == nil && (rules.ExportOf(s.ref) == r || rules.ImportOf(s.ref) == r)
 		if isIt {
-			all = append(all, s.about(x.clusters))
+			all = append(all, s.about(l.exchange.clusters, l.services[i].roles))
 		}
 	}
 	return all
 }
 
-func (is *service) about(clusters []string) About {
+func (is *service) about(clusters []string, roles []role) About {
 	a := About{Service: is.ref, Style: is.style(), Derived: is.derived.Name, By: is.name(), Ports: is.ports, Wrong: is.wrong}
 	if is.by != nil {
 		a.Where = is.by.Origin().String()
@@ -65,7 +97,7 @@ func (is *service) about(clusters []string) About {
 		a.Where = is.imported.Origin().String()
 	}
 	for i, name := range clusters {
-		c := Cluster{Name: name, Exports: is.now[i]&exports != 0, Imports: is.now[i]&imports != 0}
+		c := Cluster{Name: name, Exports: roles[i]&exports != 0, Imports: roles[i]&imports != 0}
 		why := is.unexported[int32(i)]
 		if c.Exports || why != "" {
 			c.Valid, c.Conflict = valid(why), is.conflict(name)

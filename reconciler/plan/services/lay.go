@@ -12,20 +12,46 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Lay adds to trees, which were laid out of an input, the file that says what each cluster exports and imports. It goes by what
-// clusters hold, which is not always what is wanted there.
-func (x *Exchange) Lay(in *layout.Input, trees []layout.Tree) {
+// Laid is what clusters exchange by the trees that were laid out, which is not always what is wanted there. The nil one is that of
+// a source which exchanges nothing.
+type Laid struct {
+	exchange *Exchange
+	services []laid // in the order of those of the exchange
+}
+
+// laid is what becomes of a service.
+type laid struct {
+	roles      []role // of each cluster
+	isImported bool   // by any cluster
+}
+
+// role is what a cluster has to do with a service.
+type role uint8
+
+const (
+	holdsService role = 1 << iota
+	holdsExport
+	holdsDerived
+	holdsImport
+	exports
+	imports
+)
+
+// Lay returns trees, which were laid out of an input, with the file that says what each cluster exports and imports, and what that is.
+func (x *Exchange) Lay(in *layout.Input, trees []layout.Tree) ([]layout.Tree, *Laid) {
 	if x == nil {
-		return
+		return trees, nil
 	}
 	l := newLayer(x, in)
-	for _, s := range x.services {
-		s.now, s.isImported = make([]role, len(x.clusters)), false
+	result := &Laid{exchange: x, services: make([]laid, len(x.services))}
+	for i, s := range x.services {
+		result.services[i].roles = make([]role, len(x.clusters))
 		if !s.wrong {
-			l.service(s)
+			l.service(s, &result.services[i])
 		}
 	}
 	l.kept()
+	trees = slices.Clone(trees)
 	for i := range trees {
 		if _, stays := in.Stays[i]; stays || trees[i].Err != nil || in.Virtual.At(i) != nil {
 			continue
@@ -34,6 +60,7 @@ func (x *Exchange) Lay(in *layout.Input, trees []layout.Tree) {
 			trees[i].Folder = l.with(trees[i].Folder, blob)
 		}
 	}
+	return trees, result
 }
 
 // layer lays out files.
@@ -65,33 +92,33 @@ func newLayer(x *Exchange, in *layout.Input) *layer {
 }
 
 // mark notes which clusters hold an object.
-func (l *layer) mark(r object.Ref, as role, now []role) {
+func (l *layer) mark(r object.Ref, as role, roles []role) {
 	i, ok := slices.BinarySearchFunc(l.in.Rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
 	if ok {
-		l.in.Holders(i, func(cluster int32) { now[cluster] |= as })
+		l.in.Holders(i, func(cluster int32) { roles[cluster] |= as })
 	}
 }
 
 // service says of each cluster whether it exports a service, and whether it imports it.
-func (l *layer) service(s *service) {
-	l.mark(s.ref, holdsService, s.now)
+func (l *layer) service(s *service, is *laid) {
+	l.mark(s.ref, holdsService, is.roles)
 	hasToExport, hasToImport := holdsService, holdsService
 	if s.native == nil {
 		hasToExport, hasToImport = holdsService|holdsExport, holdsDerived|holdsImport
-		l.mark(rules.ExportOf(s.ref), holdsExport, s.now)
+		l.mark(rules.ExportOf(s.ref), holdsExport, is.roles)
 		if s.derived != (object.Ref{}) {
-			l.mark(rules.ImportOf(s.ref), holdsImport, s.now)
-			l.mark(s.derived, holdsDerived, s.now)
+			l.mark(rules.ImportOf(s.ref), holdsImport, is.roles)
+			l.mark(s.derived, holdsDerived, is.roles)
 		}
 	}
 	exported := rules.Export{Namespace: s.ref.Namespace, Service: s.ref.Name}
-	export, from := l.add(exported.Line()), make([]string, 0, len(s.now))
-	for i, now := range s.now {
+	export, from := l.add(exported.Line()), make([]string, 0, len(is.roles))
+	for i, has := range is.roles {
 		provides := s.unexported[int32(i)] == "" && (s.provides == nil || s.provides[i])
-		if now&hasToExport != hasToExport || !provides || l.in.Virtual.At(i) != nil {
+		if has&hasToExport != hasToExport || !provides || l.in.Virtual.At(i) != nil {
 			continue
 		}
-		s.now[i] |= exports
+		is.roles[i] |= exports
 		l.of[i] = append(l.of[i], export)
 		if name := l.exchange.clusters[i]; !s.merged.Lost[name] {
 			from = append(from, name)
@@ -104,13 +131,13 @@ func (l *layer) service(s *service) {
 		Namespace: s.ref.Namespace, Service: s.ref.Name, Style: s.style(), Derived: s.derived.Name, From: from, Ports: s.ports,
 	}
 	line := l.add(imported.Line())
-	for i, now := range s.now {
+	for i, has := range is.roles {
 		alone := s.native != nil && len(from) == 1 && from[0] == l.exchange.clusters[i] // its endpoints are its own
-		if now&hasToImport != hasToImport || alone || s.calls != nil && !s.calls[i] || l.in.Virtual.At(i) != nil {
+		if has&hasToImport != hasToImport || alone || s.calls != nil && !s.calls[i] || l.in.Virtual.At(i) != nil {
 			continue
 		}
-		s.now[i] |= imports
-		s.isImported = true
+		is.roles[i] |= imports
+		is.isImported = true
 		l.of[i] = append(l.of[i], line)
 	}
 }

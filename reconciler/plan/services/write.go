@@ -4,7 +4,6 @@
 package services
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -15,43 +14,13 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/render/tree"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Exchange is what services clusters exchange. The nil one is that of a source which exchanges none.
+// Exchange is what services clusters are to exchange. The nil one is that of a source which exchanges none.
 type Exchange struct {
 	diags    []diag.Diagnostic
 	services []*service // in the order of names, of one name by MultiClusterService first
 	clusters []string
-}
-
-// Said is what there is to say of it, once trees are laid out.
-func (x *Exchange) Said() []diag.Diagnostic {
-	if x == nil {
-		return nil
-	}
-	var undelivered []string
-	var at diag.Pos
-	for _, s := range x.services {
-		name := s.ref.Namespace + "/" + s.ref.Name
-		if !s.isImported || slices.Contains(undelivered, name) {
-			continue
-		}
-		if len(undelivered) == 0 {
-			at = s.by.Origin()
-		}
-		undelivered = append(undelivered, name)
-	}
-	if len(undelivered) == 0 {
-		return x.diags
-	}
-	return append(slices.Clip(x.diags), diag.Diagnostic{
-		Code: diag.EndpointsLeftOut, Severity: diag.Notice, Pos: at,
-		Message: fmt.Sprintf("endpoints of %s are not delivered to the clusters that import them yet: %s",
-			words.Count(len(undelivered), "service"), words.List(undelivered)),
-		Hint: "docs/services.md says what is planned and what is not; whoever delivers them finds providers and consumers in " + tree.ServicesFile,
-	})
 }
 
 // service is a Service that clusters export to others in one of the two ways.
@@ -70,22 +39,7 @@ type service struct {
 	merged          rules.Merged
 	// wrong reports a mistake for which all stays as it was published.
 	wrong bool
-	now   []role // of each cluster, by the trees that were laid out last
-	// isImported reports that any cluster imports it by these trees.
-	isImported bool
 }
-
-// role is what a cluster has to do with a service.
-type role uint8
-
-const (
-	holdsService role = 1 << iota
-	holdsExport
-	holdsDerived
-	holdsImport
-	exports
-	imports
-)
 
 // refuse notes that a cluster does not export the service, and why.
 func (is *service) refuse(cluster int32, why rules.Reason) {
