@@ -66,15 +66,13 @@ func derived(o *object.Object, spec *mcs.ServiceImportSpec) *object.Object {
 			is[f] = v
 		}
 	}
-	made := object.Decode(o.Pos().File, object.Encode(map[string]any{
-		"apiVersion": "v1", "kind": "Service",
-		"metadata": map[string]any{"name": interpret.DerivedName(o.Content()), "namespace": o.Ref().Namespace},
-		"spec":     is,
-	}))
-	if len(made.Objects) != 1 || len(validation.IsDNS1035Label(interpret.DerivedName(o.Content()))) > 0 {
+	name := interpret.DerivedName(o.Content())
+	if len(validation.IsDNS1035Label(name)) > 0 {
 		return nil
 	}
-	return made.Objects[0].At(o.Pos())
+	return object.Made(o, map[string]any{
+		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": name, "namespace": o.Ref().Namespace}, "spec": is,
+	})
 }
 
 // portsOf are the ports of a ServiceImport as a Service has them.

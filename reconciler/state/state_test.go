@@ -77,11 +77,23 @@ func TestBindingsShareTheTextOfTheirClusters(t *testing.T) {
 		}
 		in.Bindings = append(in.Bindings, b)
 	}
+	for _, name := range []string{"d", "e", "f", "g"} { // what others need, and no policy sends
+		b := binding(object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}, "v1")
+		b.Spec.Clusters = nil
+		b.Spec.RequiredBy = []karmada.BindingSnapshot{{Namespace: "shop", Name: "a-deployment", Clusters: clusters}}
+		switch name {
+		case "f":
+			b.Spec.RequiredBy[0].Namespace = ""
+		case "g":
+			b.Spec.RequiredBy = append(b.Spec.RequiredBy, karmada.BindingSnapshot{Name: "b", Clusters: clusters[:9]})
+		}
+		in.Bindings = append(in.Bindings, b)
+	}
 	folder, err := Encode(in, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, shares := range []bool{false, true, false} {
+	for i, shares := range []bool{false, true, false, false, true, true, false} {
 		b := in.Bindings[i]
 		e, _ := folder.Lookup("bindings/shop/" + b.Name + ".yaml")
 		got, _ := e.Blob.Bytes()

@@ -42,8 +42,11 @@ func (b *binder) conclude(i int, p *placement, n *need) Decision {
 }
 
 // merged returns the clusters of a list and of bindings, in the order of names; what is in the list
-// counts first.
+// counts first. Nobody may modify them.
 func merged(own []Target, by []karmada.BindingSnapshot) []Target {
+	if len(own) == 0 && len(by) == 1 && slices.IsSortedFunc(by[0].Clusters, byName) {
+		return by[0].Clusters
+	}
 	all := slices.Clip(own) // so that append makes another list
 	if len(by) > 0 {
 		have := make(map[string]bool, len(all))

@@ -72,16 +72,29 @@ func (p *placer) find(dep interpret.Dependency) (found []int) {
 			found = append(found, i)
 		}
 	}
-	if r, named := dep.Names(); named {
+	r, named := dep.Names()
+	if named {
 		if i, ok := p.at[r]; ok {
 			try(i)
 		}
 		return found
 	}
-	for i := range p.items {
+	for _, i := range p.kind(r) {
 		try(i)
 	}
 	return found
+}
+
+// kind lists the items of a ref's kind.
+func (p *placer) kind(r object.Ref) []int {
+	if p.ofKind == nil {
+		p.ofKind = map[object.GroupKind][]int{}
+		for i := range p.items {
+			k := object.GroupKind{Group: p.items[i].ref().Group, Kind: p.items[i].ref().Kind}
+			p.ofKind[k] = append(p.ofKind[k], i)
+		}
+	}
+	return p.ofKind[object.GroupKind{Group: r.Group, Kind: r.Kind}]
 }
 
 // Pulled is what templates pulled along by the last decisions.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan/deschedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/failover"
@@ -36,11 +37,12 @@ type placer struct {
 	// definitions are the CustomResourceDefinitions, by the kind they define. What is of their kinds
 	// follows them.
 	definitions map[object.GroupKind]int
-	schedulers  map[*policies.Propagation]*place.Scheduler
+	ofKind      map[object.GroupKind][]int // items; nil until it is asked
+	schedulers  map[compiling]*place.Scheduler
 	answers     place.Answers
-	texts       map[*policies.Propagation]string // placements as bindings record them
-	evictor     *failover.Evictor                // nil if work does not leave clusters
-	descheduler *deschedule.Descheduler          // nil if replicas do not
+	texts       map[*karmada.PropagationSpec]string // placements as bindings record them
+	evictor     *failover.Evictor                   // nil if work does not leave clusters
+	descheduler *deschedule.Descheduler             // nil if replicas do not
 	progress    failover.Progress
 	diags       []diag.Diagnostic
 }
@@ -48,8 +50,8 @@ type placer struct {
 func newPlacer(in *Input, items []item) *placer {
 	p := &placer{
 		in: in, items: items, at: make(map[object.Ref]int, len(items)), placed: make([]placement, len(items)),
-		definitions: map[object.GroupKind]int{}, schedulers: map[*policies.Propagation]*place.Scheduler{},
-		answers: place.Answers{}, texts: map[*policies.Propagation]string{},
+		definitions: map[object.GroupKind]int{}, schedulers: map[compiling]*place.Scheduler{},
+		answers: place.Answers{}, texts: map[*karmada.PropagationSpec]string{},
 		evictor: failover.New(failover.Input{
 			Settings: in.Failover, Fleet: in.Policies.Fleet, Marks: in.Policies.Marks, Bindings: in.State.Bindings, Now: in.Now,
 		}),
@@ -155,33 +157,39 @@ func (p *placer) scheduler(it *item) (s *place.Scheduler, why string) {
 	return s, ""
 }
 
+// compiling is what a compiled placement follows from. MultiClusterServices for the same clusters have one.
+type compiling struct {
+	spec *karmada.PropagationSpec
+	mode place.Spread
+}
+
 // compiled returns the compiled placement of a policy; nil if it has an error, which is reported once.
 func (p *placer) compiled(of *policies.Propagation) *place.Scheduler {
-	s, ok := p.schedulers[of]
+	from := compiling{spec: of.Spec, mode: place.SpreadKarmada}
+	if of.Object.Annotations()[SpreadAnnotation] == "strict" {
+		from.mode = place.SpreadStrict
+	}
+	s, ok := p.schedulers[from]
 	if ok {
 		return s
 	}
-	mode := place.SpreadKarmada
-	if of.Object.Annotations()[SpreadAnnotation] == "strict" {
-		mode = place.SpreadStrict
-	}
-	s, err := place.Compile(&of.Spec.Placement, p.in.Policies.Fleet, mode)
+	s, err := place.Compile(&of.Spec.Placement, p.in.Policies.Fleet, from.mode)
 	if err != nil {
 		p.diags = append(p.diags, diag.Diagnostic{
 			Code: diag.BadPlacement, Severity: diag.Error, Pos: of.Object.FieldPos([]any{"spec", "placement"}),
 			Message: fmt.Sprintf("%s: %v", of, err),
 		})
 	}
-	p.schedulers[of] = s
+	p.schedulers[from] = s
 	return s
 }
 
 // placementOf prints a policy's placement as Karmada records it on a binding.
 func (p *placer) placementOf(of *policies.Propagation) string {
-	if _, known := p.texts[of]; !known {
-		p.texts[of] = state.Placement(&of.Spec.Placement)
+	if _, known := p.texts[of.Spec]; !known {
+		p.texts[of.Spec] = state.Placement(&of.Spec.Placement)
 	}
-	return p.texts[of]
+	return p.texts[of.Spec]
 }
 
 // isSettled reports whether an item was last placed, successfully, by the placement that
