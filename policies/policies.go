@@ -140,6 +140,7 @@ type Set struct {
 	Remedies    []Located[karmada.Remedy]
 	// Exposures are the MultiClusterServices of type CrossCluster.
 	Exposures []Located[karmada.MultiClusterService]
+	Ingresses []Located[karmada.MultiClusterIngress]
 	// Strategies are those of roll-outs, and BadStrategies what is called so and has a mistake. They are in no
 	// other list.
 	Strategies    []Located[kubefleet.Strategy]
@@ -207,6 +208,7 @@ func (s Settings) Load(objs []*object.Object, c Cache) (set Set, templates []*ob
 	sortByRef(set.Autoscalers)
 	sortByRef(set.Remedies)
 	sortByRef(set.Exposures)
+	sortByRef(set.Ingresses)
 	sortByRef(set.Customizations)
 	sortByRef(set.Strategies)
 	slices.SortFunc(set.BadStrategies, object.Ref.Compare)
@@ -313,7 +315,7 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 	switch x := x.(type) {
 	case *karmada.PropagationPolicy:
 		s.Propagation = append(s.Propagation, &Propagation{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors, x.Annotations)})
-		return notKarmadas(o, x.Spec.ResourceSelectors)
+		return append(notKarmadas(o, x.Spec.ResourceSelectors), ofIngresses(o, x.Spec.ResourceSelectors)...)
 	case *karmada.OverridePolicy:
 		s.Override = append(s.Override, &Override{Object: o, Spec: &x.Spec, Selectors: Compile(x.Spec.ResourceSelectors, x.Annotations)})
 		return notKarmadas(o, x.Spec.ResourceSelectors)
@@ -336,6 +338,8 @@ func (s *Set) file(o *object.Object, x any) []diag.Diagnostic {
 			return inert(o)
 		}
 		s.Exposures = append(s.Exposures, Located[karmada.MultiClusterService]{o, x})
+	case *karmada.MultiClusterIngress:
+		s.Ingresses = append(s.Ingresses, Located[karmada.MultiClusterIngress]{o, x})
 	case *karmada.ResourceInterpreterCustomization:
 		s.Customizations = append(s.Customizations, Located[karmada.ResourceInterpreterCustomization]{o, x})
 	default:
@@ -358,6 +362,21 @@ func notKarmadas(o *object.Object, selectors []karmada.ResourceSelector) []diag.
 	return []diag.Diagnostic{{Code: diag.NotKarmadas, Severity: diag.Notice, Pos: o.FieldPos(at), Message: Name(o) + ": " + message}}
 }
 
+// ofIngresses says of a policy that names MultiClusterIngresses that Karmada places none.
+func ofIngresses(o *object.Object, selectors []karmada.ResourceSelector) []diag.Diagnostic {
+	i := slices.IndexFunc(selectors, func(s karmada.ResourceSelector) bool {
+		group, _ := object.GroupVersion(s.APIVersion)
+		return group == "networking.karmada.io" && s.Kind == "MultiClusterIngress"
+	})
+	if i < 0 {
+		return nil
+	}
+	return []diag.Diagnostic{{
+		Code: diag.NotKarmadas, Severity: diag.Notice, Pos: o.FieldPos([]any{"spec", "resourceSelectors", i}),
+		Message: Name(o) + ": that MultiClusterIngresses go to clusters, as Ingresses, is Waybill's own: Karmada propagates nothing of its own groups",
+	}}
+}
+
 // inert says of a kind that decodes but does not act that it does not.
 func inert(o *object.Object) []diag.Diagnostic {
 	d := diag.Diagnostic{
@@ -374,7 +393,7 @@ func inert(o *object.Object) []diag.Diagnostic {
 		d.Severity, d.Pos = diag.Warning, o.FieldPos([]any{"spec", "types"})
 		d.Message = Name(o) + " is not of type CrossCluster: nothing is delivered because of it, and the Service stays with its policy"
 		d.Hint = "write types: [CrossCluster]; a load balancer over clusters is not Waybill's"
-	case "ResourceInterpreterWebhookConfiguration", "MultiClusterIngress":
+	case "ResourceInterpreterWebhookConfiguration":
 		d.Severity = diag.Warning
 		d.Message = Name(o) + " needs a control plane that watches clusters; it is passed over"
 		d.Hint = "see docs/karmada-compatibility.md"

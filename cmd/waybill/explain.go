@@ -131,8 +131,8 @@ func (m *meant) one(refs []object.Ref) (object.Ref, error) {
 func (m *meant) template(p *plan.Plan) (one object.Ref, known bool, err error) {
 	var refs []object.Ref
 	for i := range p.Decisions {
-		if r := p.Decisions[i].Ref(); m.matches(r) {
-			refs = append(refs, r)
+		if d := &p.Decisions[i]; m.matches(d.Ref()) || m.matches(d.Template.Selected().Ref) {
+			refs = append(refs, d.Ref())
 		}
 	}
 	if one, err = m.one(refs); err != nil || len(refs) > 0 {

@@ -73,16 +73,16 @@ func selected(d Dependency) string {
 }
 
 var nativeDependencies = map[kind]dependenciesHook{
-	deployment:        podsAt("spec", "template", "spec"),
-	replicaSet:        podsAt("spec", "template", "spec"),
-	daemonSet:         podsAt("spec", "template", "spec"),
-	statefulSet:       statefulSetDependencies,
-	job:               podsAt("spec", "template", "spec"),
-	cronJob:           podsAt("spec", "jobTemplate", "spec", "template", "spec"),
-	pod:               podsAt("spec"),
-	ingress:           ingressDependencies,
-	serviceImport:     serviceImportDependencies,
-	serviceImportBeta: serviceImportDependencies,
+	deployment:  podsAt("spec", "template", "spec"),
+	replicaSet:  podsAt("spec", "template", "spec"),
+	daemonSet:   podsAt("spec", "template", "spec"),
+	statefulSet: statefulSetDependencies,
+	job:         podsAt("spec", "template", "spec"),
+	cronJob:     podsAt("spec", "jobTemplate", "spec", "template", "spec"),
+	pod:         podsAt("spec"),
+	ingress:     ingressDependencies,
+	gateway:     gatewayDependencies, gatewayBeta: gatewayDependencies,
+	serviceImport: serviceImportDependencies, serviceImportBeta: serviceImportDependencies,
 }
 
 // podsAt makes a hook that finds what a pod needs whose spec stands at the end of
@@ -120,6 +120,22 @@ func ingressDependencies(obj map[string]any) ([]Dependency, error) {
 	for _, item := range listAt(obj, "spec", "tls") {
 		tls, _ := item.(map[string]any)
 		refs.add("Secret", stringAt(tls, "secretName"))
+	}
+	return refs.found, nil
+}
+
+// gatewayDependencies finds the certificates of a Gateway's listeners that are Secrets of its namespace. Karmada knows nothing of Gateways.
+func gatewayDependencies(obj map[string]any) ([]Dependency, error) {
+	refs := references{namespace: stringAt(obj, "metadata", "namespace"), seen: map[Dependency]bool{}}
+	for _, item := range listAt(obj, "spec", "listeners") {
+		listener, _ := item.(map[string]any)
+		for _, item := range listAt(listener, "tls", "certificateRefs") {
+			ref, _ := item.(map[string]any)
+			isSecret := stringAt(ref, "group") == "" && cmp.Or(stringAt(ref, "kind"), "Secret") == "Secret"
+			if isSecret && cmp.Or(stringAt(ref, "namespace"), refs.namespace) == refs.namespace {
+				refs.add("Secret", stringAt(ref, "name"))
+			}
+		}
 	}
 	return refs.found, nil
 }

@@ -57,6 +57,11 @@ volumes:
 			name: "a StatefulSet makes its own claims", kind: "apps/v1 StatefulSet", want: "PersistentVolumeClaim other",
 			obj: `{spec: {volumeClaimTemplates: [{metadata: {name: data}}], template: {spec: {volumes: [{name: a, persistentVolumeClaim: {claimName: data}}, {name: b, persistentVolumeClaim: {claimName: other}}]}}}}`,
 		},
+		{
+			name: "a Gateway needs the certificates of its namespace", kind: "gateway.networking.k8s.io/v1 Gateway", want: "Secret t u",
+			obj: `{metadata: {namespace: ns}, spec: {listeners: [{name: plain}, {tls: {certificateRefs: [{kind: Secret, group: "", name: u}, {name: t, namespace: ns}, {name: far, namespace: b}, {group: example.com, kind: Secret, name: other}, {kind: ConfigMap, name: c}]}}, {tls: {certificateRefs: [{name: t}]}}]}}`,
+		},
+		{name: "so does an older one", kind: "gateway.networking.k8s.io/v1beta1 Gateway", obj: `{spec: {listeners: [{tls: {certificateRefs: [{name: t}]}}]}}`, want: "Secret t"},
 		{name: "an Ingress needs its certificates", kind: "networking.k8s.io/v1 Ingress", obj: `{spec: {tls: [{secretName: u}, {secretName: t}, {secretName: t}], defaultBackend: {service: {name: s}}}}`, want: "Secret t u"},
 		{name: "an Ingress without a secretName for TLS needs none there", kind: "networking.k8s.io/v1 Ingress", obj: `{spec: {tls: [{secretName: t}, {hosts: [h]}]}}`, want: "Secret t"},
 		{name: "a Service needs nothing", kind: "v1 Service", obj: `{spec: {}}`},

@@ -23,6 +23,8 @@ var (
 	clusterRoleBinding = kind{"rbac.authorization.k8s.io/v1", "ClusterRoleBinding"}
 	storageClass       = kind{"storage.k8s.io/v1", "StorageClass"}
 	serviceImport      = kind{"multicluster.x-k8s.io/v1alpha1", "ServiceImport"}
+	gateway            = kind{"gateway.networking.k8s.io/v1", "Gateway"}
+	gatewayBeta        = kind{"gateway.networking.k8s.io/v1beta1", "Gateway"}
 	serviceImportBeta  = kind{"multicluster.x-k8s.io/v1beta1", "ServiceImport"}
 )
 

@@ -63,6 +63,10 @@ const (
 	// PathsAnnotation of a policy lists, in gitignore syntax, one a line, the paths of the source at
 	// which objects have to stand for the policy to select them.
 	PathsAnnotation = ignore.PathsAnnotation
+	// BackendsAnnotation of a Cluster says what becomes of ServiceImports to which routes of the Gateway API send traffic: with
+	// BackendsRewrite they are written as the Services that stand for them, and without it as they are.
+	BackendsAnnotation = "waybill.dev/service-import-backends"
+	BackendsRewrite    = "rewrite"
 )
 
 // PreemptionBehavior says whether a policy takes templates from others.

@@ -24,6 +24,8 @@ type Template struct {
 	Subject policies.Subject
 	// Part says which release renders it; nil for one that stands for itself.
 	Part *Part
+	// MadeOf is the MultiClusterIngress that it is made of, which policies select in its place; nil for none.
+	MadeOf *object.Object
 	// UsedUp reports a source of Flux that serves releases alone, which are rendered here.
 	UsedUp bool
 }
@@ -105,6 +107,15 @@ func (p *Part) Of(cluster int) (int, bool) {
 
 // Ref is what the template is called.
 func (t *Template) Ref() object.Ref { return t.Object.Ref() }
+
+// Selected is what resource selectors of policies that place templates see of it: of what it is made, if it is made of something.
+// Overrides are about the template itself.
+func (t *Template) Selected() policies.Subject {
+	if t.MadeOf == nil {
+		return t.Subject
+	}
+	return policies.SubjectOf(t.MadeOf)
+}
 
 // In returns what the template says in a cluster, by its index in the fleet; nil where its
 // release says nothing.

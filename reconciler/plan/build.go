@@ -12,11 +12,11 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/autoscale"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/ingress"
 	"github.com/waybill-dev/waybill/reconciler/plan/lint"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/scripts"
-	"github.com/waybill-dev/waybill/reconciler/plan/services"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -36,11 +36,12 @@ func Build(in Input) Plan {
 		Policies: x.Policies, Decisions: decided.Decisions, Bound: x.Bound, Failures: x.Failures, Before: t.before(),
 		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
 	}
-	written, exchange := services.Write(writing)
+	wanted := ingress.Write(writing)
+	written := &wanted.Written
 	rows, differ := virtual.Settle(virtual.Input{
 		Policies: x.Policies, Decisions: decided.Decisions, Rows: written.Rows, Namespaces: in.Source.Config.Namespaces,
 	})
-	t.rows, t.blobs, t.exchange = rows, &written.Blobs, exchange
+	t.rows, t.blobs, t.wanted = rows, &written.Blobs, wanted
 	stages := stager{table: t}
 	goes := stages.goesOut(writing)
 	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
@@ -59,7 +60,7 @@ func Build(in Input) Plan {
 		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks,
 		Missing: stages.missing, Services: t.exchanged, replicas: t.replicas,
 		Basis: Basis{
-			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&written),
+			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(written),
 			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
 		},
 		Rollouts: goes.Outputs, Units: goes.Of,

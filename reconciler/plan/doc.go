@@ -18,6 +18,7 @@
 //	deschedule moves replicas that find no node, for schedule
 //	manifest   writes each template for each class of clusters: what is wanted
 //	services   finds what services clusters exchange, and says it on their branches
+//	ingress    finds which Services Ingresses and routes lead to in each cluster
 //	virtual    settles what virtual clusters of one API server share
 //	layout     makes a tree a cluster of what is wanted, or left as it is
 //	rollout    decides what of it is carried out, with guard as the judge of removals

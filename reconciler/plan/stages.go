@@ -172,7 +172,8 @@ func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(
 		}
 		if evaluated[commit] == nil {
 			is := older.Evaluate(older.Input{
-				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written, Units: all,
+				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written,
+				Backends: s.table.wanted.Backends, Units: all,
 				IsTarget: staged.Target(list, commit), Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
 			})
 			evaluated[commit] = &is

@@ -8,6 +8,7 @@ import (
 	mapped "github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
 	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/plan/ingress"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/replicas"
@@ -53,8 +54,8 @@ type table struct {
 	units     map[object.Ref]int
 	of        map[int][]int
 	mover     *mover
-	exchange  *services.Exchange // what services clusters are to exchange; nil for none
-	exchanged *services.Laid     // what they exchange by trees
+	wanted    ingress.Result // of the decisions
+	exchanged *services.Laid // what services clusters exchange by trees
 }
 
 func newTable(in *Input, decided *schedule.Result) *table {
@@ -352,7 +353,7 @@ func (t *table) layOut(left rollout.Remaining) {
 	for i := range t.group {
 		in.Flux = append(in.Flux, t.flux(i))
 	}
-	t.trees, t.exchanged = t.exchange.Lay(&in, layout.Trees(in))
+	t.trees, t.exchanged = t.wanted.Exchange.Lay(&in, layout.Trees(in))
 }
 
 // standing is the number of what a cluster that shows an older version is to hold in a cell that is left as it is, on the

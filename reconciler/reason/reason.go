@@ -25,6 +25,7 @@ const (
 	Clashes     Reason = "NamespaceClash"
 	NotShared   Reason = "VirtualClustersDiffer"
 	Unlisted    Reason = "NotListed"
+	NoBackend   Reason = "BackendMissing"
 
 	// WaitsForStage is that of a cluster to which a change that goes out in stages has not come.
 	WaitsForStage Reason = "WaitsForStage"
@@ -62,6 +63,7 @@ var messages = map[Reason]string{
 	Clashes:     "its namespace would be that of another cluster, too",
 	NotShared:   "virtual clusters of one API server want it otherwise",
 	Unlisted:    "no kustomization lists it, and an earlier version of Waybill delivered it",
+	NoBackend:   "a Service that it sends traffic to, or a port of it, is not there",
 	Held:        "the cluster is held",
 
 	WaitsForStage: "it changes in stages, and the turn of its cluster has not come",

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/move"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/services"
+	"github.com/waybill-dev/waybill/reconciler/report/backend"
 	"github.com/waybill-dev/waybill/reconciler/report/service"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -41,6 +42,7 @@ type Explained struct {
 	// Autoscaling is how a FederatedHPA scales it, or what is made of one; nil where none does.
 	Autoscaling *Autoscaling     `json:"autoscaling,omitempty"`
 	Services    []services.About `json:"services,omitempty"` // how clusters exchange it
+	Backends    *backend.About   `json:"backends,omitempty"` // that it sends traffic to
 	// Leaving says which clusters it leaves, and Waits why it does not leave one that it should.
 	Leaving []karmada.GracefulEvictionTask `json:"leaving,omitempty"`
 	Waits   string                         `json:"waits,omitempty"`
@@ -79,7 +81,8 @@ func Explain(e *plan.Explanation) Explained {
 	d := e.Decision
 	out := Explained{
 		Object: d.Ref(), Where: d.Template.Object.Origin().String(), Outcome: outcome(d), Message: d.Message,
-		Losers: e.Losers, Replicas: d.Size.Replicas, Answers: e.Answers, Placement: e.Placement, RequiredBy: d.RequiredBy, Services: e.Services,
+		Losers: e.Losers, Replicas: d.Size.Replicas, Answers: e.Answers, Placement: e.Placement, RequiredBy: d.RequiredBy,
+		Services: e.Services, Backends: backend.Of(d),
 	}
 	if d.Template.Part != nil {
 		out.Release = d.Template.Part.Release.Ref().String()
@@ -178,6 +181,7 @@ func explanation(w io.Writer, e *Explained) error {
 		}
 	}
 	service.Write(w, e.Services)
+	backend.Write(w, e.Backends)
 	overrides(w, e.Clusters)
 	leftAlone(w, e.Clusters)
 	if e.Staged != nil {

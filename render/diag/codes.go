@@ -288,7 +288,7 @@ const (
 
 // The codes of a plan.
 const (
-	// SelectsNothing: a policy selects no object of the source.
+	// SelectsNothing: a policy selects no object of the source, or no policy selects a MultiClusterIngress.
 	SelectsNothing Code = "selects-nothing"
 	// SelectorSelectsNothing: one of a policy's selectors selects no object of the source.
 	SelectorSelectsNothing Code = "selector-selects-nothing"
@@ -431,6 +431,11 @@ const (
 	// ExportConflict: clusters export one Service, and it is not the same in all of them. The message has the reason by which the
 	// Multi-Cluster Services API knows it, and both values.
 	ExportConflict Code = "export-conflict"
+	// IngressBackend: a MultiClusterIngress, or a route of the Gateway API, sends traffic to a Service that a cluster does not have. What was
+	// published there stays (see [services.md](services.md)).
+	IngressBackend Code = "ingress-backend"
+	// IngressPort: the Service is there, and has no such port. What was published stays.
+	IngressPort Code = "ingress-port"
 	// SameHostname: pods of a StatefulSet that several clusters export have one name.
 	SameHostname Code = "same-hostname"
 	// EndpointsLeftOut: services are exported to other clusters, and nobody delivers their endpoints yet (see [services.md](services.md)).

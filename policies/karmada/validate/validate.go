@@ -78,6 +78,9 @@ func Object(x any) []karmada.FieldError {
 	case *karmada.Cluster:
 		checkCluster(fs, &x.Spec, spec)
 		checkVirtual(fs, x)
+		if by, ok := x.Annotations[karmada.BackendsAnnotation]; ok {
+			oneOf(fs, field{"metadata", "annotations", karmada.BackendsAnnotation}, by, karmada.BackendsRewrite)
+		}
 	case *karmada.ClusterTaintPolicy:
 		checkTaintPolicy(fs, &x.Spec, spec)
 	case *karmada.FederatedResourceQuota:

@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/policies/template"
@@ -77,8 +78,9 @@ type ground struct {
 	units    []unit.Unit
 	windows  unit.Windows
 	broken   []render.Broken
-	objects  []*object.Object // that are no policies, in the order of their refs
-	lookup   *flux.Index      // of objects
+	objects  []*object.Object                  // that are no policies, in the order of their refs
+	madeOf   map[*object.Object]*object.Object // what Ingresses among them are made of
+	lookup   *flux.Index                       // of objects
 	diags    []diag.Diagnostic
 }
 
@@ -99,11 +101,14 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	objects, ofImports := services.WithDerived(objects, func(o *object.Object) services.Derivation {
 		return x.in.Memo.services.Or(o, func() services.Derivation { return services.Derive(o) })
 	})
-	diags = append(diags, ofImports...)
+	objects, madeOf, ofIngresses := ingress.WithMade(objects, set.Ingresses, func(o *object.Object) *object.Object {
+		return x.in.Memo.ingresses.Or(o, func() *object.Object { return ingress.Make(o) })
+	})
+	diags = slices.Concat(diags, ofImports, ofIngresses)
 	render.SortObjects(objects)
 	return &ground{
 		of: objs, policies: index.Of(set, x.in.Source.Config.SkipNamespaces, &x.in.Memo.Policies), broken: set.Broken,
-		units: units, windows: windows, objects: objects, lookup: flux.NewIndex(objects), diags: diags,
+		units: units, windows: windows, objects: objects, madeOf: madeOf, lookup: flux.NewIndex(objects), diags: diags,
 	}
 }
 
@@ -114,7 +119,7 @@ func (x *expander) expand(g *ground) Result {
 		HoldReason: brokenByRelease(g.broken, x.in.Source.Objects),
 	}
 	base := scope{around: g.objects, lookup: g.lookup}
-	r.Templates = x.templates(g.policies, g.objects, base)
+	r.Templates = x.templates(g, base)
 	for _, c := range g.policies.Fleet.Clusters() {
 		if own := x.in.Source.Bound[c.Name]; len(own) > 0 {
 			mark := len(x.replaced)
@@ -152,14 +157,15 @@ func brokenByRelease(broken []render.Broken, written []*object.Object) string {
 	return ""
 }
 
-// templates makes the templates: of objects, and of what the releases that a policy
+// templates makes the templates: of the objects of a ground, and of what the releases that a policy
 // selects render to.
-func (x *expander) templates(l *index.Policies, objects []*object.Object, base scope) []*template.Template {
+func (x *expander) templates(g *ground, base scope) []*template.Template {
 	var all, releases []*template.Template
-	byRef := make(map[object.Ref]*template.Template, len(objects))
+	byRef := make(map[object.Ref]*template.Template, len(g.objects))
 	add := func(t *template.Template) { all, byRef[t.Ref()] = append(all, t), t }
-	for _, o := range objects {
+	for _, o := range g.objects {
 		t := template.New(o, &x.in.Memo.Template)
+		t.MadeOf = g.madeOf[o]
 		if t.IsRelease() {
 			x.nested.standing[t.Ref()] = true
 			releases = append(releases, t)
@@ -167,7 +173,7 @@ func (x *expander) templates(l *index.Policies, objects []*object.Object, base s
 		add(t)
 	}
 	for _, release := range releases {
-		for _, t := range x.parts(l, release, base) {
+		for _, t := range x.parts(g.policies, release, base) {
 			if other := byRef[t.Ref()]; other != nil {
 				x.report(x.about.note(release.Ref(), alsoAt(release.Object, t.Object, other.Object))...)
 				continue

@@ -51,6 +51,8 @@ type Memo struct {
 	Policies index.Memo
 	Template template.Memo
 	services cache.Generation[*object.Object, services.Derivation] // by ServiceImport
+	// ingresses are what MultiClusterIngresses become.
+	ingresses cache.Generation[*object.Object, *object.Object]
 	// installed are the objects of releases.
 	installed cache.Generation[installation, *object.Object]
 	jobs      map[string]engine.Job // that the last plan needed, by key
@@ -61,6 +63,7 @@ func (m *Memo) Turn() {
 	m.Policies.Turn()
 	m.Template.Turn()
 	m.services.Turn()
+	m.ingresses.Turn()
 	m.installed.Turn()
 }
 

@@ -31,11 +31,12 @@ func (f *finder) selectors() {
 	all, index := f.allSelectors()
 	for _, t := range f.templates {
 		f.actOnEverything(t)
-		r := t.Ref()
-		for _, name := range []string{r.Name, ""} {
-			for _, k := range []key{{t.Template.Subject.APIVersion, r.Kind, name}, {karmada.Wildcard, karmada.Wildcard, name}} {
-				for _, one := range index[k] {
-					f.consider(one, t)
+		for _, s := range subjects(t) {
+			for _, name := range []string{s.Ref.Name, ""} {
+				for _, k := range []key{{s.APIVersion, s.Ref.Kind, name}, {karmada.Wildcard, karmada.Wildcard, name}} {
+					for _, one := range index[k] {
+						f.consider(one, t)
+					}
 				}
 			}
 		}
@@ -50,11 +51,23 @@ func (f *finder) selectors() {
 	}
 }
 
+// subjects are what selectors see of a template: those of policies that place it, and of overrides, where they see something else.
+func subjects(t *schedule.Decision) []policies.Subject {
+	if t.Template.MadeOf == nil {
+		return []policies.Subject{t.Template.Subject}
+	}
+	return []policies.Subject{t.Template.Subject, t.Template.Selected()}
+}
+
 // consider notes whether a selector selects a template, unless nothing can come of it any more.
 func (f *finder) consider(one *selector, t *schedule.Decision) {
 	p, overrides := one.policy.(*policies.Override)
 	isSettled := one.used && (!overrides || f.acting[p].isSettled())
-	if isSettled || !one.reaches(t.Ref().Namespace) || one.selectors.Match(t.Template.Subject) == policies.NoMatch {
+	subject := t.Template.Subject
+	if !overrides {
+		subject = t.Template.Selected()
+	}
+	if isSettled || !one.reaches(t.Ref().Namespace) || one.selectors.Match(subject) == policies.NoMatch {
 		return
 	}
 	one.used, f.selects[one.policy] = true, true
@@ -168,7 +181,10 @@ func (f *finder) hint(s *selector) (hint string, isMistake bool) {
 	f.hints--
 	var kinds, versions, names []string
 	for _, t := range f.templates {
-		subject := t.Template.Subject
+		subject := t.Template.Selected()
+		if _, overrides := s.policy.(*policies.Override); overrides {
+			subject = t.Template.Subject
+		}
 		if !s.reaches(subject.Ref.Namespace) || s.says.Namespace != "" && s.says.Namespace != subject.Ref.Namespace {
 			continue
 		}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"github.com/waybill-dev/waybill/policies/hpa"
+	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/policies/template"
@@ -13,13 +14,14 @@ import (
 type class struct {
 	variant     int
 	replicas    int32
-	completions int64     // -1: as written
-	share       hpa.Share // of what is made of a FederatedHPA; zero of any other template
-	scaled      bool      // what is made of a FederatedHPA decides the replicas
-	rules       string    // one byte a rule: does it match there?
-	recipients  string    // of a plain Secret: to whom it is encrypted
-	preserved   string    // the labels that hold the status of the copy that failed, as JSON
-	virtual     int       // the index of a virtual cluster, and one; 0 for a cluster of its own
+	completions int64         // -1: as written
+	share       hpa.Share     // of what is made of a FederatedHPA; zero of any other template
+	scaled      bool          // what is made of a FederatedHPA decides the replicas
+	rules       string        // one byte a rule: does it match there?
+	recipients  string        // of a plain Secret: to whom it is encrypted
+	preserved   string        // the labels that hold the status of the copy that failed, as JSON
+	backends    ingress.Names // what Services are called there, of what sends traffic to them
+	virtual     int           // the index of a virtual cluster, and one; 0 for a cluster of its own
 }
 
 // result is the manifest of a class, or why there is none.

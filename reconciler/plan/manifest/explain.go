@@ -19,7 +19,7 @@ func Explain(l *index.Policies, d *schedule.Decision, c schedule.Target) ([]over
 	}
 	rules := l.Overrides.Rules(d.Template.Subject)
 	k := class{replicas: c.Replicas, completions: shareOf(completions(d), c.Name), rules: l.Matching(rules.List)[i]}
-	k.share, k.scaled = d.Shares[c.Name], d.Scaled[c.Name]
+	k.share, k.scaled, k.backends = d.Shares[c.Name], d.Scaled[c.Name], d.Backends[c.Name].Names
 	content, err := revise(l.Interpreter.About(v.Object), d, *v, k)
 	if err != nil {
 		return nil, err

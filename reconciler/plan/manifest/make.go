@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/hpa"
+	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/template"
@@ -142,6 +143,9 @@ func revise(interpreter *interpret.Interpreter, d *schedule.Decision, v template
 	if k.share != (hpa.Share{}) {
 		return hpa.Make(d.Scaler.Value, k.share), nil
 	}
+	if k.backends != "" {
+		content = ingress.Named(content, k.backends)
+	}
 	if d.Policy != nil && d.Size.IsWorkload() && interpreter.Revisable(content) {
 		revised, err := interpreter.Revise(content, k.replicas)
 		if err != nil {
@@ -198,7 +202,7 @@ func (w *writer) recipe(d *schedule.Decision, v template.Variant, k class, rules
 	r := recipe{
 		object: v.Object, replicas: k.replicas, completions: k.completions, workload: d.Policy != nil && d.Size.IsWorkload(),
 		onBranch: w.in.OnBranch, scaled: v.Scaled, interpreter: w.in.Policies.InterpreterDigest, marks: marks(d, k), claimed: d.Policy != nil,
-		virtual: w.virtual.id(k.virtual), preserved: k.preserved, share: k.share, site: w.site,
+		virtual: w.virtual.id(k.virtual), preserved: k.preserved, share: k.share, backends: k.backends, site: w.site,
 	}
 	var digests strings.Builder
 	for n := strings.IndexByte(k.rules, 1); n >= 0; {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"github.com/waybill-dev/waybill/policies/hpa"
+	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/virtual"
@@ -34,6 +35,7 @@ type recipe struct {
 	replicas    int32
 	completions int64
 	share       hpa.Share
+	backends    ingress.Names
 	workload    bool
 	onBranch    bool
 	scaled      string // see template.Variant

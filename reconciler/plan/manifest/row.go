@@ -3,6 +3,8 @@ package manifest
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -58,6 +60,15 @@ func (b *Blobs) Len() int { return len(b.list) }
 // want notes that a cluster should hold a blob.
 func (r *Row) want(cluster int, blob int32) {
 	r.Wants = append(r.Wants, Want{int32(cluster), blob}) //nolint:gosec // a fleet has far fewer clusters
+}
+
+// later notes the clusters in which something is wanted that is written later.
+func (r *Row) later(in *index.Policies, targets []schedule.Target) {
+	for _, c := range targets {
+		if i, ok := in.Position(c.Name); ok {
+			r.want(i, Unwritten)
+		}
+	}
 }
 
 // Block notes that something is in the way in a cluster; what was first counts.

@@ -90,6 +90,10 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 	if len(targets) == 0 || !w.claimPath(d.Template.Object) {
 		return
 	}
+	if w.in.Later[d.Ref()] {
+		row.later(w.in.Policies, targets)
+		return
+	}
 	clear(w.virtual.bases)
 	t, rules, shares := d.Template, w.in.Policies.Overrides.Rules(d.Template.Subject), completions(d)
 	rules.Claimed = d.Policy != nil
@@ -116,7 +120,7 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 			continue
 		}
 		k := class{variant: t.Number(i), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching[i], preserved: preserved(d, c.Name), virtual: w.virtual.number(i)}
-		k.share, k.scaled = d.Shares[c.Name], d.Scaled[c.Name]
+		k.share, k.scaled, k.backends = d.Shares[c.Name], d.Scaled[c.Name], d.Backends[c.Name].Names
 		if seal.Wanted(v.Object) {
 			k.recipients = w.recipients[i]
 		}
@@ -159,6 +163,8 @@ func blocked(d *schedule.Decision, v *template.Variant, cluster string) reason.R
 		return reason.NotRendered
 	case d.Suspended(cluster):
 		return reason.Suspended
+	case d.Backends[cluster].Lacks:
+		return reason.NoBackend
 	case d.Moves != nil && d.Moves.Gap:
 		return reason.NotGone
 	}

@@ -1,10 +1,13 @@
 package manifest
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -25,6 +28,8 @@ type Input struct {
 	Random   flux.Random // what seals are keyed with
 	Before   Before
 	Memo     *Memo
+	// Later are objects that are written once others are: of these it is said where they are wanted, and Rewrite writes them.
+	Later map[object.Ref]bool
 }
 
 // Before is what was published last.
@@ -49,6 +54,71 @@ type Result struct {
 	Blobs Blobs
 	Keyed bool // a seal is keyed with the random key
 	Diags []diag.Diagnostic
+}
+
+// Row returns the row of an object; nil for none.
+func (r *Result) Row(of object.Ref) *Row {
+	i, ok := r.rowAt(of)
+	if !ok {
+		return nil
+	}
+	return &r.Rows[i]
+}
+
+// rowAt is where the row of an object is, or would be.
+func (r *Result) rowAt(of object.Ref) (int, bool) {
+	return slices.BinarySearchFunc(r.Rows, of, func(row Row, of object.Ref) int { return row.Ref.Compare(of) })
+}
+
+// Rewrite writes decisions of an input, which are in the order of refs, in the place of what was written of them, or was to be
+// written later.
+func (r *Result) Rewrite(in Input, decisions []schedule.Decision) {
+	if len(decisions) == 0 {
+		return
+	}
+	in.Decisions, in.Later = decisions, nil
+	again := WriteAlone(in)
+	for _, d := range again.Diags {
+		if !slices.Contains(r.Diags, d) {
+			r.Diags = append(r.Diags, d)
+		}
+	}
+	r.Keyed = r.Keyed || again.Keyed
+	for i := range again.Rows {
+		is, row := &again.Rows[i], r.Row(again.Rows[i].Ref)
+		for n := range row.Wants {
+			want := &row.Wants[n]
+			w, ok := is.Wanted(int(want.Cluster))
+			if !ok {
+				continue
+			}
+			delete(row.Blocks, want.Cluster)
+			if want.Blob = w.Blob; w.Blob >= 0 {
+				want.Blob = r.Blobs.Add(again.Blobs.At(w.Blob))
+			}
+		}
+		for cluster, why := range is.Blocks {
+			row.Block(int(cluster), why)
+		}
+	}
+}
+
+// Keep has an object stay as it was published in every cluster: it cannot be told what it should be.
+func (r *Result) Keep(in *Input, of object.Ref) {
+	i, ok := r.rowAt(of)
+	if !ok {
+		r.Rows = slices.Insert(r.Rows, i, Row{Ref: of})
+	}
+	row, had := &r.Rows[i], in.Before.Had(of)
+	for n := range row.Wants {
+		row.Wants[n].Blob = Unwritten
+		row.Block(int(row.Wants[n].Cluster), reason.NotRead)
+	}
+	for cluster := range in.Policies.Fleet.Clusters() {
+		if had(cluster) {
+			row.Block(cluster, reason.NotRead)
+		}
+	}
 }
 
 // writer collects rows.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
@@ -59,7 +60,9 @@ type Input struct {
 	// Has is what clusters have of an object, with its replicas where they can be told, in the order of names.
 	Has   func(object.Ref) []schedule.Target
 	Write manifest.Input // its policies, decisions and config are the version's
-	Units []rollouts.Unit
+	// Backends is what was found of the Services that an object sends traffic to.
+	Backends func(*schedule.Decision) map[string]ingress.Found
+	Units    []rollouts.Unit
 	// IsTarget reports a unit whose run goes to the version.
 	IsTarget func(rollouts.Unit) bool
 	// Renderer is the version of what renders.
@@ -101,7 +104,9 @@ func Evaluate(in Input) Units {
 		u.Found[is.Unit] = is
 		for _, r := range is.Refs {
 			if d := schedule.Find(decided.Decisions, r); d != nil { // its release can be rendered
-				mine = append(mine, *d)
+				is := *d
+				is.Backends = in.Backends(d)
+				mine = append(mine, is)
 			}
 		}
 	}
@@ -139,7 +144,7 @@ func claims(x *expand.Result, t *template.Template) *policies.Propagation {
 	if t.Part != nil {
 		return t.Part.Policy
 	}
-	return x.Policies.Claims.Policy(t.Subject)
+	return x.Policies.Claims.Policy(t.Selected())
 }
 
 // bindings are those of the state, but that they say where templates are by what clusters have, unless what they record was decided of

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
@@ -23,11 +24,12 @@ func claimOf(in *Input, it *item) (*policies.Propagation, claim, diag.Diagnostic
 	if t.Part != nil {
 		return t.Part.Policy, claim{}, diag.Diagnostic{}
 	}
-	p := in.Policies.Claims.Policy(t.Subject)
+	selected := t.Selected()
+	p := in.Policies.Claims.Policy(selected)
 	if p == nil {
 		return nil, claim{}, nearMiss(in, it)
 	}
-	labels := t.Subject.Labels
+	labels := selected.Labels
 	if p.Owns() { // which that label says
 		labels = maps.Clone(labels)
 		delete(labels, match.ClaimedBy)
@@ -46,11 +48,11 @@ func claimOf(in *Input, it *item) (*policies.Propagation, claim, diag.Diagnostic
 
 // nearMiss says that a policy would claim an item of another version; nothing if none would.
 func nearMiss(in *Input, it *item) diag.Diagnostic {
-	p, apiVersion := in.Policies.Claims.NearMiss(it.template.Subject)
+	p, apiVersion := in.Policies.Claims.NearMiss(it.template.Selected())
 	if p == nil {
 		return diag.Diagnostic{}
 	}
-	o := it.template.Object
+	o := cmp.Or(it.template.MadeOf, it.template.Object)
 	return diag.Diagnostic{
 		Code: diag.VersionMismatch, Severity: diag.Warning, Pos: o.Origin(),
 		Message: fmt.Sprintf("%s selects %s of %s, but the object is written as %s, so that nothing selects it", p, o.Ref().Kind, apiVersion, o.APIVersion()),

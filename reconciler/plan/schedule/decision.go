@@ -8,6 +8,7 @@ import (
 	rules "github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/hpa"
 	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
@@ -75,6 +76,8 @@ type Decision struct {
 	// Scaled are the clusters in which what is made of Scaler decides how many replicas there are: there the template says
 	// nothing of that.
 	Scaled map[string]bool
+	// Backends is what was found in clusters of the Services that it sends traffic to; nil where it goes out as it is written.
+	Backends map[string]ingress.Found
 }
 
 // Sent is what the bindings that send a template say about conflicts and deletion.

@@ -29,7 +29,7 @@ func Explain(in Input, decisions []Decision, ref object.Ref) (e Explanation, fou
 	if d.Shares != nil { // it goes where its template goes
 		return Explanation{Winner: d.Policy}, true
 	}
-	subject := d.Template.Subject
+	subject := d.Template.Selected()
 	if part := d.Template.Part; part != nil {
 		if release := Find(decisions, part.Release.Ref()); release != nil {
 			subject = release.Template.Subject

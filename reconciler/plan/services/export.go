@@ -20,7 +20,7 @@ import (
 
 // export settles what a ServiceExport exports: the Service of its name has to be where it is.
 func (s *settler) export(is *service) {
-	exports, service := s.row(rules.ExportOf(is.ref)), s.row(is.ref)
+	exports, service := s.written.Row(rules.ExportOf(is.ref)), s.written.Row(is.ref)
 	if exports == nil {
 		return
 	}
@@ -192,7 +192,7 @@ func (s *settler) derived(is *service) *schedule.Decision {
 		return nil
 	case d.Template.Object.Pos() != is.imported.Pos(): // the source has one of that name
 		is.wrong = true
-		s.stays(is.derived)
+		s.written.Keep(s.in, is.derived)
 		return nil
 	}
 	completed := rules.Completed(d.Template.Object, &is.merged)
@@ -230,7 +230,7 @@ func (s *settler) hostnames(is *service, pairs []pair) {
 
 // ordinals are the first number of the pods of a StatefulSet in a cluster, and how many there are.
 func (s *settler) ordinals(r object.Ref, cluster int) (first, n int64) {
-	row := s.row(r)
+	row := s.written.Row(r)
 	if row == nil {
 		return 0, 0
 	}

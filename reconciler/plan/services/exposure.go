@@ -39,7 +39,7 @@ func (s *settler) exposure(is *service) {
 		})
 	}
 	is.ports = ports
-	row := s.row(is.ref)
+	row := s.written.Row(is.ref)
 	if row == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (s *settler) exposure(is *service) {
 func (s *settler) wrong(is *service, d diag.Diagnostic) {
 	is.wrong = true
 	s.report(d)
-	s.stays(is.ref)
+	s.written.Keep(s.in, is.ref)
 }
 
 // noService says that what a MultiClusterService exposes is no template, or one that goes where its release goes.
@@ -75,7 +75,7 @@ func (s *settler) noService(is *service, d *schedule.Decision) {
 		return
 	}
 	s.report(report)
-	s.stays(is.ref)
+	s.written.Keep(s.in, is.ref)
 }
 
 // unknown says which clusters are named and not registered.

@@ -11,7 +11,6 @@ import (
 	rules "github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
-	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -120,62 +119,8 @@ func (s *settler) settle() {
 		}
 	}
 	if len(completed) > 0 {
-		s.rewrite(completed)
-	}
-}
-
-// row returns the row of an object; nil for none.
-func (s *settler) row(r object.Ref) *manifest.Row {
-	i, ok := rowAt(s.written.Rows, r)
-	if !ok {
-		return nil
-	}
-	return &s.written.Rows[i]
-}
-
-// rowAt is where the row of an object is, or would be.
-func rowAt(rows []manifest.Row, r object.Ref) (int, bool) {
-	return slices.BinarySearchFunc(rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
-}
-
-// stays has an object stay as it was published in every cluster: it cannot be told what it should be.
-func (s *settler) stays(r object.Ref) {
-	i, ok := rowAt(s.written.Rows, r)
-	if !ok {
-		s.written.Rows = slices.Insert(s.written.Rows, i, manifest.Row{Ref: r})
-	}
-	row, had := &s.written.Rows[i], s.in.Before.Had(r)
-	for n := range row.Wants {
-		row.Wants[n].Blob = manifest.Unwritten
-		row.Block(int(row.Wants[n].Cluster), reason.NotRead)
-	}
-	for cluster := range s.exchange.clusters {
-		if had(cluster) {
-			row.Block(cluster, reason.NotRead)
-		}
-	}
-}
-
-// rewrite writes decisions again, in the order of refs.
-func (s *settler) rewrite(decisions []schedule.Decision) {
-	slices.SortFunc(decisions, func(a, b schedule.Decision) int { return a.Ref().Compare(b.Ref()) })
-	in := *s.in
-	in.Decisions = decisions
-	again := manifest.WriteAlone(in)
-	for _, d := range again.Diags {
-		if !slices.Contains(s.written.Diags, d) {
-			s.report(d)
-		}
-	}
-	for i := range again.Rows {
-		row := s.row(again.Rows[i].Ref)
-		row.Blocks = again.Rows[i].Blocks
-		row.Wants = again.Rows[i].Wants
-		for n := range row.Wants {
-			if row.Wants[n].Blob >= 0 {
-				row.Wants[n].Blob = s.written.Blobs.Add(again.Blobs.At(row.Wants[n].Blob))
-			}
-		}
+		slices.SortFunc(completed, func(a, b schedule.Decision) int { return a.Ref().Compare(b.Ref()) })
+		s.written.Rewrite(*s.in, completed)
 	}
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -87,6 +88,9 @@ func (w *why) causes(it *item) []preview.Cause {
 		all = append(all, w.changed(base, head)...)
 	}
 	all = append(all, w.overridden(it, base, head)...)
+	if len(it.changed) > 0 && len(all) == 0 && !maps.Equal(base.Backends, head.Backends) {
+		all = []preview.Cause{{Message: "a Service that it sends traffic to is another one, or is written otherwise"}}
+	}
 	if head.Message != base.Message && head.Message != "" && head.Reason != string(place.Success) {
 		all = append(all, preview.Cause{Message: head.Message})
 	}
