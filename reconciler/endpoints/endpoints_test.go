@@ -1,0 +1,245 @@
+package endpoints_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/apply"
+	"github.com/waybill-dev/waybill/reconciler/endpoints"
+)
+
+const owner = "https://git.example/fleet"
+
+var (
+	api    = types.NamespacedName{Namespace: "shop", Name: "api"}
+	native = services.Import{Namespace: "shop", Service: "api", Style: services.Native, From: []string{"eu-1"}, Ports: []string{"http"}}
+)
+
+// derived imports shop/api as derived-api.
+func derived(from ...string) services.Import {
+	return services.Import{Namespace: "shop", Service: "api", Style: services.ByImport, Derived: "derived-api", From: from}
+}
+
+// slice is one with ports http and metrics, and an endpoint for each address.
+func slice(name string, addresses ...string) endpoints.Slice {
+	s := endpoints.Slice{Name: name, AddressType: discovery.AddressTypeIPv4, Ports: []discovery.EndpointPort{port("http", 8080), port("metrics", 9090)}}
+	for _, a := range addresses {
+		if strings.Contains(a, ":") {
+			s.AddressType = discovery.AddressTypeIPv6
+		}
+		s.Endpoints = append(s.Endpoints, endpoints.Endpoint{Addresses: []string{a}, Conditions: discovery.EndpointConditions{Ready: new(true)}})
+	}
+	return s
+}
+
+func port(name string, number int32) discovery.EndpointPort {
+	return discovery.EndpointPort{Name: &name, Port: &number}
+}
+
+// has is a provider with slices of shop/api.
+func has(all ...endpoints.Slice) *endpoints.Provider {
+	return &endpoints.Provider{Services: endpoints.Services{api: all}}
+}
+
+// applied is what a result leaves of what was there: each slice has a UID.
+func applied(r *endpoints.Result, live ...*discovery.EndpointSlice) []*discovery.EndpointSlice {
+	named := func(all []*discovery.EndpointSlice, s *discovery.EndpointSlice) bool {
+		return slices.ContainsFunc(all, func(o *discovery.EndpointSlice) bool { return o.Namespace == s.Namespace && o.Name == s.Name })
+	}
+	left := slices.DeleteFunc(slices.Clone(live), func(l *discovery.EndpointSlice) bool { return named(r.Apply, l) || named(r.Delete, l) })
+	for _, s := range r.Apply {
+		s = s.DeepCopy()
+		if s.UID == "" {
+			s.UID = types.UID("uid of " + s.Name)
+		}
+		left = append(left, s)
+	}
+	return left
+}
+
+// shown writes a result as text: what is applied and deleted, a line each.
+func shown(r *endpoints.Result) string {
+	var b strings.Builder
+	for _, s := range r.Apply {
+		fmt.Fprintf(&b, "apply %s/%s for %s:", s.Namespace, s.Name, s.Labels[discovery.LabelServiceName])
+		for _, p := range s.Ports {
+			fmt.Fprintf(&b, " %s", *p.Name)
+		}
+		for i := range s.Endpoints {
+			fmt.Fprintf(&b, " %s", s.Endpoints[i].Addresses[0])
+			if ready := s.Endpoints[i].Conditions.Ready; ready != nil && !*ready {
+				b.WriteString("(not ready)")
+			}
+		}
+		b.WriteString("\n")
+	}
+	for _, s := range r.Delete {
+		fmt.Fprintf(&b, "delete %s/%s %s\n", s.Namespace, s.Name, s.UID)
+	}
+	for _, w := range r.Refused {
+		fmt.Fprintf(&b, "refused %s %s %s: %s\n", w.Provider, w.Service.Name, w.Slice, w.Why)
+	}
+	return b.String()
+}
+
+// TestResolve tells what a consumer us-1 has: at first, and after that with what is there from the case before in its list.
+func TestResolve(t *testing.T) {
+	many := slice("api-1")
+	for i := range 1001 {
+		many.Endpoints = append(many.Endpoints, endpoints.Endpoint{Addresses: []string{fmt.Sprintf("10.101.%d.%d", i/250, i%250+1)}})
+	}
+	ports := slice("api-1", "10.101.0.5")
+	for i := range int32(99) {
+		ports.Ports = append(ports.Ports, port(fmt.Sprintf("p%d", i), i+1))
+	}
+	name := slice("api-1", "pods.example")
+	name.AddressType = discovery.AddressTypeFQDN
+	const five = "apply shop/eu-1-api-1 for api: http 10.101.0.5\n"
+	for _, c := range []struct {
+		name    string
+		imports []services.Import
+		before  map[string]*endpoints.Provider // nil: nothing is there
+		now     map[string]*endpoints.Provider
+		want    string
+	}{
+		{"at first", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, five},
+		{"the same again", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, ""},
+		{"another pod", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.6"))}, "apply shop/eu-1-api-1 for api: http 10.101.0.6\n"},
+		{"no pod any more", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1"))}, "apply shop/eu-1-api-1 for api: http\n"},
+		{"no slice any more", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has()}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
+		{"the provider is not known", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, nil, ""},
+		{"its services are not known", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": {}}, ""},
+		{"it is not known, and silent", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": {Silent: true}}, "apply shop/eu-1-api-1 for api: http 10.101.0.5(not ready)\n"},
+		{"it is silent", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.101.0.5")).Services, Silent: true}}, "apply shop/eu-1-api-1 for api: http 10.101.0.5(not ready)\n"},
+		{"it was silent", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.101.0.5")).Services, Silent: true}}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, five},
+		{"nothing is imported any more", nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, nil, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
+		{"two providers", []services.Import{derived("eu-1", "us-2")}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5")), "us-2": has(slice("api-1", "10.103.0.5"))}, "apply shop/imported-eu-1-api-1 for derived-api: http metrics 10.101.0.5\napply shop/imported-us-2-api-1 for derived-api: http metrics 10.103.0.5\n"},
+		{"its own, native", []services.Import{{Namespace: "shop", Service: "api", Style: services.Native, From: []string{"us-1"}}}, nil, map[string]*endpoints.Provider{"us-1": has(slice("api-1", "10.102.0.5"))}, ""},
+		{"its own, derived", []services.Import{derived("us-1")}, nil, map[string]*endpoints.Provider{"us-1": has(slice("api-1", "10.102.0.5"))}, "apply shop/imported-us-1-api-1 for derived-api: http metrics 10.102.0.5\n"},
+		{"two slices of one name", []services.Import{derived("a", "a-b")}, nil, map[string]*endpoints.Provider{"a": has(slice("b-x", "10.101.0.5")), "a-b": has(slice("x", "10.103.0.5"))}, "apply shop/imported-a-b-x-6c8ed8e3 for derived-api: http metrics 10.103.0.5\napply shop/imported-a-b-x-70f56b9c for derived-api: http metrics 10.101.0.5\n"},
+		{"one of them is not known", []services.Import{derived("a", "a-b")}, map[string]*endpoints.Provider{"a-b": has(slice("x", "10.103.0.5"))}, map[string]*endpoints.Provider{"a": has(slice("b-x", "10.101.0.5"))}, "apply shop/imported-a-b-x-70f56b9c for derived-api: http metrics 10.101.0.5\n"},
+		{"1001 endpoints", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(many)}, "refused eu-1 api api-1: it has 1001 endpoints; at most 1000 are taken\n"},
+		{"101 ports", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(ports)}, "refused eu-1 api api-1: it has 101 ports; at most 100 are taken\n"},
+		{"names", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(name)}, "refused eu-1 api api-1: its addressType is \"FQDN\"; IPv4 and IPv6 are taken\n"},
+		{"loopback", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "127.0.0.1"))}, "refused eu-1 api api-1: 127.0.0.1 is a loopback address\n"},
+		{"loopback of IPv6", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "::1"))}, "refused eu-1 api api-1: ::1 is a loopback address\n"},
+		{"loopback, mapped", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "::ffff:127.0.0.1"))}, "refused eu-1 api api-1: ::ffff:127.0.0.1 is a loopback address\n"},
+		{"link-local", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "169.254.169.254"))}, "refused eu-1 api api-1: 169.254.169.254 is a link-local address\n"},
+		{"any address", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "0.0.0.0"))}, "refused eu-1 api api-1: 0.0.0.0 is no address of one pod\n"},
+		{"a bad one beside a good one", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-0", "127.0.0.1"), slice("api-1", "10.101.0.5"))}, five + "refused eu-1 api api-0: 127.0.0.1 is a loopback address\n"},
+		{"outside of its ranges", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.102.0.5")).Services, Ranges: []netip.Prefix{netip.MustParsePrefix("10.101.0.0/16")}}}, "refused eu-1 api api-1: 10.102.0.5 is in none of the ranges that the annotation waybill.dev/pod-cidrs of its Cluster lists\n"},
+		{"within them", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.101.0.5")).Services, Ranges: []netip.Prefix{netip.MustParsePrefix("10.101.0.0/16")}}}, five},
+		{"another family", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "fd00::5"))}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
+	} {
+		in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: c.imports, Providers: c.before}
+		if c.before != nil {
+			if in.Imports == nil {
+				in.Imports = []services.Import{native}
+			}
+			first := endpoints.Resolve(&in)
+			in.Live = applied(&first)
+		}
+		in.Imports, in.Providers = c.imports, c.now
+		if r := endpoints.Resolve(&in); shown(&r) != c.want {
+			t.Errorf("%s:\n%swant\n%s", c.name, shown(&r), c.want)
+		}
+	}
+}
+
+// TestOthersStay has slices in the consumer that somebody else made: none is deleted, and none is written over.
+func TestOthersStay(t *testing.T) {
+	other := func(name string, labels, annotations map[string]string) *discovery.EndpointSlice {
+		return &discovery.EndpointSlice{
+			ObjectMeta:  metav1.ObjectMeta{Namespace: "shop", Name: name, UID: "u", Labels: labels, Annotations: annotations},
+			AddressType: discovery.AddressTypeIPv4,
+		}
+	}
+	ours := map[string]string{discovery.LabelManagedBy: endpoints.ManagedBy, discovery.LabelServiceName: "api"}
+	in := endpoints.Input{
+		Cluster: "us-1", Owner: owner, Imports: []services.Import{native}, Providers: map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))},
+		Live: []*discovery.EndpointSlice{
+			other("api-2", map[string]string{discovery.LabelManagedBy: "endpointslice-controller.k8s.io"}, map[string]string{apply.OwnerAnnotation: owner}),
+			other("eu-1-api-1", ours, map[string]string{apply.OwnerAnnotation: "https://git.example/another", endpoints.ProviderAnnotation: "eu-1"}),
+		},
+	}
+	r := endpoints.Resolve(&in)
+	if got, want := shown(&r), "apply shop/eu-1-api-1-7eff0ea3 for api: http 10.101.0.5\n"; got != want {
+		t.Errorf("%swant\n%s", got, want)
+	}
+	in.Live, in.Taken = nil, map[types.NamespacedName]bool{{Namespace: "shop", Name: "eu-1-api-1"}: true, {Namespace: "shop", Name: "eu-1-api-1-7eff0ea3"}: true}
+	r = endpoints.Resolve(&in)
+	if got, want := shown(&r), "refused eu-1 api api-1: somebody else has an EndpointSlice eu-1-api-1-7eff0ea3\n"; got != want {
+		t.Errorf("%swant\n%s", got, want)
+	}
+}
+
+// TestCollect says what is kept of a provider's slices.
+func TestCollect(t *testing.T) {
+	node, host, zone := "node-1", "api-0", "b"
+	live := func(name, by string, change func(*discovery.EndpointSlice)) *discovery.EndpointSlice {
+		s := &discovery.EndpointSlice{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "shop", Name: name, ResourceVersion: "7", Labels: map[string]string{discovery.LabelServiceName: "api", discovery.LabelManagedBy: by, "team": "shop"},
+			},
+			AddressType: discovery.AddressTypeIPv4, Ports: []discovery.EndpointPort{port("metrics", 9090), port("http", 8080)},
+			Endpoints: []discovery.Endpoint{
+				{Addresses: []string{"10.101.0.6"}, NodeName: &node, DeprecatedTopology: map[string]string{"a": "b"}},
+				{Addresses: []string{"10.101.0.5"}, Hostname: &host, Zone: &zone, Hints: &discovery.EndpointHints{ForZones: []discovery.ForZone{{Name: zone}}}},
+			},
+		}
+		if change != nil {
+			change(s)
+		}
+		return s
+	}
+	const local = "endpointslice-controller.k8s.io"
+	got := endpoints.Collect([]types.NamespacedName{api, {Namespace: "shop", Name: "db"}}, []*discovery.EndpointSlice{
+		live("api-2", local, nil), live("api-1", local, nil),
+		live("imported", endpoints.ManagedBy, nil), live("eu-2-x", "endpointslice-dispatch-controller.karmada.io", nil),
+		live("imported-eu-2-x", "endpointslice-controller.karmada.io", nil), live("lighthouse", "lighthouse-agent.submariner.io", nil),
+		live("other", local, func(s *discovery.EndpointSlice) { s.Labels[discovery.LabelServiceName] = "web" }),
+		live("leaves", local, func(s *discovery.EndpointSlice) { s.DeletionTimestamp = &metav1.Time{} }),
+	})
+	want := endpoints.Services{{Namespace: "shop", Name: "db"}: nil}
+	for _, name := range []string{"api-1", "api-2"} {
+		tcp := corev1.ProtocolTCP
+		http, metrics := port("http", 8080), port("metrics", 9090)
+		http.Protocol, metrics.Protocol = &tcp, &tcp
+		want[api] = append(want[api], endpoints.Slice{
+			Name: name, AddressType: discovery.AddressTypeIPv4, Ports: []discovery.EndpointPort{http, metrics},
+			Endpoints: []endpoints.Endpoint{{Addresses: []string{"10.101.0.5"}, Hostname: &host, Zone: &zone}, {Addresses: []string{"10.101.0.6"}}},
+		})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRanges reads the annotation of a Cluster.
+func TestRanges(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int
+		err  string
+	}{
+		{"", 0, ""},
+		{"10.101.0.0/16", 1, ""},
+		{"10.101.0.0/16, fd00:101::/48", 2, ""},
+		{"10.101.0.0", 0, `the annotation waybill.dev/pod-cidrs holds "10.101.0.0", which is no range of addresses, as 10.0.0.0/8`},
+	} {
+		got, err := endpoints.Ranges(c.text)
+		if len(got) != c.want || fmt.Sprint(err) != c.err && (err != nil || c.err != "") {
+			t.Errorf("%q: %v, %v", c.text, got, err)
+		}
+	}
+}

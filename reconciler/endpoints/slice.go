@@ -1,0 +1,120 @@
+// Package endpoints says which EndpointSlices a cluster has of services that other clusters export: what is kept of the slices
+// of a provider, what a consumer takes of it, under which names, and what of its own slices it deletes. It is values in, values
+// out: it reads nothing, and has no clock.
+//
+// Nothing is lost by an error. What is not known of a provider leaves its slices in the consumer as they are, and so does what
+// is refused. Deleted is what was made here, for this source, and is certainly not exported and imported any more.
+package endpoints
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// ManagedBy is the value of the label discovery.LabelManagedBy that slices have which Waybill made.
+	ManagedBy = "services.waybill.dev"
+	// ProviderAnnotation names the cluster that a slice comes from, as Karmada does.
+	ProviderAnnotation = "endpointslice.karmada.io/provision-cluster"
+)
+
+// The values of discovery.LabelManagedBy of others who bring endpoints from other clusters.
+const (
+	karmadaCollects   = "endpointslice-controller.karmada.io"
+	karmadaDispatches = "endpointslice-dispatch-controller.karmada.io"
+	lighthouse        = "lighthouse-agent.submariner.io"
+)
+
+// Slice is what is kept of an EndpointSlice: no node, no object that stands behind an address, and no hint, for those mean
+// nothing in another cluster.
+type Slice struct {
+	Name        string
+	AddressType discovery.AddressType
+	Ports       []discovery.EndpointPort
+	Endpoints   []Endpoint
+}
+
+// Endpoint is what is kept of an endpoint.
+type Endpoint struct {
+	Addresses  []string
+	Conditions discovery.EndpointConditions
+	Hostname   *string
+	Zone       *string
+}
+
+// Services are what a cluster has of services, by their namespaces and names: slices, in the order of names.
+type Services map[types.NamespacedName][]Slice
+
+// IsTakenOver reports a slice that Karmada made of another cluster's: one of the same name here takes its place.
+func IsTakenOver(s *discovery.EndpointSlice) bool {
+	by := s.Labels[discovery.LabelManagedBy]
+	return by == karmadaCollects || by == karmadaDispatches
+}
+
+// isImported reports a slice that somebody brought from another cluster, which is passed over: otherwise endpoints went round.
+func isImported(s *discovery.EndpointSlice) bool {
+	by := s.Labels[discovery.LabelManagedBy]
+	return by == ManagedBy || by == lighthouse || IsTakenOver(s)
+}
+
+// Collect says what a cluster has of each of the services: one that has no slices is there, too. Slices that were brought from
+// other clusters are passed over, and those that are being deleted.
+func Collect(services []types.NamespacedName, live []*discovery.EndpointSlice) Services {
+	all := Services{}
+	for _, s := range services {
+		all[s] = nil
+	}
+	for _, l := range live {
+		of := types.NamespacedName{Namespace: l.Namespace, Name: l.Labels[discovery.LabelServiceName]}
+		if _, exported := all[of]; exported && !isImported(l) && l.DeletionTimestamp == nil {
+			all[of] = append(all[of], kept(l))
+		}
+	}
+	for _, s := range all {
+		slices.SortFunc(s, func(a, b Slice) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return all
+}
+
+// kept is what is kept of a slice, sorted.
+func kept(l *discovery.EndpointSlice) Slice {
+	s := Slice{Name: l.Name, AddressType: l.AddressType, Ports: portsOf(l.Ports)}
+	for i := range l.Endpoints {
+		e := &l.Endpoints[i]
+		s.Endpoints = append(s.Endpoints, Endpoint{Addresses: e.Addresses, Conditions: e.Conditions, Hostname: e.Hostname, Zone: e.Zone})
+	}
+	slices.SortStableFunc(s.Endpoints, func(a, b Endpoint) int { return slices.Compare(a.Addresses, b.Addresses) })
+	return s
+}
+
+// portsOf are ports with what an API server adds to them, in the order of names and numbers.
+func portsOf(ports []discovery.EndpointPort) []discovery.EndpointPort {
+	all := slices.Clone(ports)
+	for i := range all {
+		p := &all[i]
+		if p.Name == nil {
+			p.Name = new(string)
+		}
+		if p.Protocol == nil {
+			tcp := corev1.ProtocolTCP
+			p.Protocol = &tcp
+		}
+	}
+	slices.SortStableFunc(all, func(a, b discovery.EndpointPort) int {
+		return cmp.Or(strings.Compare(*a.Name, *b.Name), cmp.Compare(numberOf(a), numberOf(b)))
+	})
+	return all
+}
+
+// numberOf is the number of a port; -1 for one that stands for all.
+func numberOf(p discovery.EndpointPort) int32 {
+	if p.Port == nil {
+		return -1
+	}
+	return *p.Port
+}
