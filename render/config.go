@@ -15,6 +15,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
@@ -49,6 +50,7 @@ type ConfigSpec struct {
 	Descheduler    Descheduler       `json:"descheduler"`
 	Rollout        Rollout           `json:"rollout"`
 	Updates        subscribe.Updates `json:"updates"`
+	Services       exchange.Services `json:"services"`
 	Previews       Previews          `json:"previews"`
 	Flux           Flux              `json:"flux"`
 }
@@ -166,6 +168,7 @@ func DefaultConfig() ConfigSpec {
 		},
 		Health:   Health{Prefer: HealthBoth},
 		Failover: defaultFailover(), Descheduler: defaultDescheduler(), Rollout: defaultRollout(), Updates: subscribe.Default(),
+		Services: exchange.Default(),
 		Previews: Previews{Forks: ForksApproved},
 	}
 }
@@ -300,6 +303,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 		{"publish.moves", c.Publish.Moves.check},
 		{"rollout", c.Rollout.check},
 		{"updates", c.Updates.Check},
+		{"services", c.Services.Check},
 	} {
 		if field, p := part.check(); p != "" {
 			field = "spec." + part.name + "." + field

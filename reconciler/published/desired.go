@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -26,6 +27,8 @@ type Desired struct {
 	Clusters []*karmada.Cluster
 	Guard    render.Guard
 	Apply    render.Apply
+	// Services say how clusters exchange services.
+	Services exchange.Services
 	// Judge knows who is healthy, by the customizations that were published.
 	Judge *health.Judge
 
@@ -117,7 +120,7 @@ func (r *Reader) termsAt(ctx context.Context, rev string, d *Desired) (state.Ter
 
 // take goes by terms.
 func (d *Desired) take(t *state.Terms) (err error) {
-	d.Guard, d.Apply = t.Guard, t.Apply
+	d.Guard, d.Apply, d.Services = t.Guard, t.Apply, t.Services
 	for _, former := range t.Formerly {
 		repository, folder, _ := strings.Cut(former, " ")
 		d.formerly = append(d.formerly, SourceID(repository, folder))

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -17,6 +18,8 @@ type Terms struct {
 	Guard        render.Guard  `json:"guard"`
 	Apply        render.Apply  `json:"apply"`
 	Health       render.Health `json:"health,omitzero"`
+	// Services are the zero value where endpoints are off.
+	Services exchange.Services `json:"services,omitzero"`
 }
 
 // TermsOf returns the terms of a config.
@@ -24,6 +27,9 @@ func TermsOf(c *render.ConfigSpec) Terms {
 	t := Terms{BranchPrefix: c.Publish.BranchPrefix, Branch: c.Publish.Addresses().Shared, Formerly: c.Publish.Formerly, Guard: c.Guard, Apply: c.Apply, Health: c.Health}
 	if t.Health.Prefer == render.HealthBoth {
 		t.Health.Prefer = "" // as it was before it could be said
+	}
+	if c.Services.Endpoints != exchange.Off {
+		t.Services = c.Services
 	}
 	return t
 }

@@ -438,7 +438,8 @@ const (
 	IngressPort Code = "ingress-port"
 	// SameHostname: pods of a StatefulSet that several clusters export have one name.
 	SameHostname Code = "same-hostname"
-	// EndpointsLeftOut: services are exported to other clusters, and nobody delivers their endpoints yet (see [services.md](services.md)).
+	// EndpointsLeftOut: services are exported to other clusters, and Waybill does not deliver their endpoints to all of these (see
+	// [services.md](services.md)).
 	EndpointsLeftOut Code = "endpoints-left-out"
 	// BadScript: a script of a ResourceInterpreterCustomization does not compile, does not
 	// define its function, or is too long (see [scripts.md](scripts.md)); or a health script for Argo CD

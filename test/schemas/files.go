@@ -6,6 +6,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/subscribe"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -73,13 +74,14 @@ var words = map[string][]string{
 	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
 	"RolloutWindow.Kind":    {render.WindowAllow, render.WindowDeny},
 	"Updates.Group":         {subscribe.GroupEach, subscribe.GroupNamespace, subscribe.GroupAll},
+	"Services.Endpoints":    {exchange.Off, exchange.Apply, exchange.External},
 	"Rollout.Bypass":        {render.BypassAllowed, render.BypassSigned, render.BypassNever},
 }
 
 // All are the schemas by the names of their files. The code is read at root. "source" is one for all
 // files of a source: it goes by what a document says that it is.
 func All(root string) (map[string]Schema, error) {
-	comments, err := ReadComments(root, "policies/karmada", "policies/kubefleet", "render", "render/fluxsync", "render/subscribe", "sources/lock")
+	comments, err := ReadComments(root, "policies/karmada", "policies/kubefleet", "render", "render/exchange", "render/fluxsync", "render/subscribe", "sources/lock")
 	if err != nil {
 		return nil, err
 	}

@@ -98,6 +98,8 @@ func (x *expander) ground(objs []*object.Object, before *ground) *ground {
 	diags = slices.Concat(diags, unbound)
 	set.Observe(x.in.Observed)
 	set.Failover.Marks, set.Failover.Now = x.in.Marks, x.in.Now
+	objects, unmade := withoutImports(&x.in.Source.Config, objects)
+	diags = append(diags, unmade...)
 	objects, ofImports := services.WithDerived(objects, func(o *object.Object) services.Derivation {
 		return x.in.Memo.services.Or(o, func() services.Derivation { return services.Derive(o) })
 	})

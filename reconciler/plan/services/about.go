@@ -10,6 +10,7 @@ import (
 
 	rules "github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -24,7 +25,7 @@ func (l *Laid) Said() []diag.Diagnostic {
 	var at diag.Pos
 	for i, s := range l.exchange.services {
 		name := s.ref.Namespace + "/" + s.ref.Name
-		if !l.services[i].isImported || slices.Contains(undelivered, name) {
+		if !l.services[i].isImported || slices.Contains(undelivered, name) || l.delivered(i) {
 			continue
 		}
 		if len(undelivered) == 0 {
@@ -35,12 +36,28 @@ func (l *Laid) Said() []diag.Diagnostic {
 	if len(undelivered) == 0 {
 		return l.exchange.diags
 	}
+	of := words.Count(len(undelivered), "service")
+	message := fmt.Sprintf("endpoints of %s are not delivered to the clusters that import them yet: %s", of, words.List(undelivered))
+	if l.exchange.endpoints == exchange.Apply {
+		message = fmt.Sprintf("endpoints of %s are not all delivered, because clusters with the syncMode Pull give and take none: %s", of, words.List(undelivered))
+	}
 	return append(slices.Clip(l.exchange.diags), diag.Diagnostic{
-		Code: diag.EndpointsLeftOut, Severity: diag.Notice, Pos: at,
-		Message: fmt.Sprintf("endpoints of %s are not delivered to the clusters that import them yet: %s",
-			words.Count(len(undelivered), "service"), words.List(undelivered)),
-		Hint: "docs/services.md says what is planned and what is not; whoever delivers them finds providers and consumers in " + tree.ServicesFile,
+		Code: diag.EndpointsLeftOut, Severity: diag.Notice, Pos: at, Message: message,
+		Hint: "spec.services.endpoints of waybill.yaml says who delivers endpoints; whoever else does finds providers and consumers in " + tree.ServicesFile,
 	})
+}
+
+// delivered reports that the endpoints of a service, by its number, get to all clusters that import it.
+func (l *Laid) delivered(service int) bool {
+	if l.exchange.endpoints != exchange.Apply {
+		return false
+	}
+	for i, has := range l.services[service].roles {
+		if has&(exports|imports) != 0 && l.exchange.pulls[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // About is how clusters exchange a Service.

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -20,6 +21,9 @@ type Exchange struct {
 	diags    []diag.Diagnostic
 	services []*service // in the order of names, of one name by MultiClusterService first
 	clusters []string
+	pulls    []bool // of each: its syncMode is Pull
+	// endpoints are who delivers them: see exchange.Services.
+	endpoints string
 }
 
 // service is a Service that clusters export to others in one of the two ways.
@@ -59,7 +63,9 @@ func Write(in manifest.Input) (manifest.Result, *Exchange) {
 	}
 	for _, c := range in.Policies.Fleet.Clusters() {
 		s.exchange.clusters = append(s.exchange.clusters, c.Name)
+		s.exchange.pulls = append(s.exchange.pulls, c.Source.Spec.SyncMode == karmada.Pull)
 	}
+	s.exchange.endpoints = in.Config.Services.Endpoints
 	s.settle()
 	return written, s.exchange
 }

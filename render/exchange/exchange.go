@@ -1,0 +1,40 @@
+// Package exchange is what waybill.yaml says of the services that clusters exchange (spec.services).
+package exchange
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Who brings the endpoints of services to the clusters that import them.
+const (
+	Off      = "off"      // nobody: what is there stays as it is
+	Apply    = "apply"    // whoever applies to these clusters
+	External = "external" // something else, that makes the imports, too
+)
+
+// Services say how clusters exchange services.
+type Services struct {
+	Endpoints string `json:"endpoints"` // Off, Apply or External
+	// StaleAfter is how long a cluster may be silent until its endpoints count as not ready in others. With 0s they count for ever.
+	StaleAfter metav1.Duration `json:"staleAfter"`
+}
+
+// Default is off.
+func Default() Services { return Services{Endpoints: Off} }
+
+// Check names the first field with a problem.
+func (s *Services) Check() (field, problem string) {
+	switch s.Endpoints {
+	case Off, Apply, External:
+	case "branch":
+		return "endpoints", "is branch, and Waybill writes no endpoints to branches; want one of off, apply, external"
+	default:
+		return "endpoints", fmt.Sprintf("is %q; want one of off, apply, external", s.Endpoints)
+	}
+	if s.StaleAfter.Duration < 0 {
+		return "staleAfter", fmt.Sprintf("is %s; want 0s or more", s.StaleAfter.Duration)
+	}
+	return "", ""
+}
