@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
 	"github.com/waybill-dev/waybill/reconciler/events"
 	"github.com/waybill-dev/waybill/reconciler/observe"
 	"github.com/waybill-dev/waybill/reconciler/status/writer"
@@ -47,7 +48,7 @@ func (f *applyingFlags) parts(_ context.Context, c *controller) ([]runnable, err
 	r := c.loop.Reconciler
 	follower := &applier.Follower{
 		Applier: applier.Applier{Published: forOthers(*r).Published(), Access: *f.access, Now: r.Now}, Rev: c.loop.Rev, Resync: f.resync,
-		Log: log, Random: rand.Float64, Forget: c.server.ForgetCluster,
+		Log: log, Random: rand.Float64, Forget: c.server.ForgetCluster, Exchange: push.New(*f.access, r.Now, rand.Float64, log),
 		Report: func(res applier.Result) {
 			c.server.RecordApply(res)
 			c.tell(res.Events()...)

@@ -73,7 +73,9 @@ type Result struct {
 	Err error
 
 	observed
-	news credentialNews
+	news     credentialNews
+	owner    string // what the source is known by there
+	services []byte // the file that says which services the cluster exchanges
 }
 
 // Failed reports a cluster that is not as its branch says, or not ready.
@@ -153,6 +155,7 @@ func (a *Applier) round(ctx context.Context, in *published.Desired, client *clus
 	}
 	res.Commit, res.Objects = d.Commit, len(d.Objects)
 	res.source, res.objects = d.Source, d.Objects
+	res.owner, res.services = d.Owner, d.Services
 	round := apply.Round{
 		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.FormerOwners(cluster), NameBefore: d.NameBefore, Commit: d.Commit, State: in.State, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {

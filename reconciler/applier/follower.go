@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/drift"
+	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/status/writer"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
@@ -54,6 +55,8 @@ type Follower struct {
 	// Observe is told which clusters are followed, which are registered, and what Observer.Observe is
 	// to count there; nil: nobody is.
 	Observe func(followed, registered []*karmada.Cluster, asked *deschedule.Watch)
+	// Exchange brings endpoints of services to clusters; nil: nobody does.
+	Exchange *push.Exchange
 	// Choose says which of the registered clusters to follow; nil: those that are pushed to.
 	Choose func(*published.Desired) []*karmada.Cluster
 	// Share divides clusters among replicas; nil: this one has all.
@@ -161,6 +164,7 @@ func (f *Follower) follow(ctx context.Context, in work, slots chan struct{}) {
 		b.hold(&res, f.Applier.Now())
 		f.Report(res)
 		f.ended(&res)
+		f.exchange(ctx, &res)
 		f.log(&res)
 		wait := f.rest(&b, &res)
 		if in.fresh {

@@ -87,6 +87,9 @@ func (q *queues) request(ctx context.Context, in *published.Desired) {
 		chosen[c.Name] = true
 		q.put(ctx, c.Name, request{*in, c})
 	}
+	if q.follower.Exchange != nil {
+		q.follower.Exchange.Known(in.Clusters, in.Services)
+	}
 	if q.follower.Observe != nil {
 		q.follower.Observe(followed, in.Clusters, in.Waiting)
 	}

@@ -17,7 +17,7 @@ func Recognise(ctx context.Context, cluster, id string, config *rest.Config) err
 	if id == "" {
 		return nil
 	}
-	uid, err := uidOf(ctx, cluster, config)
+	uid, err := UIDOf(ctx, cluster, config)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ type Identity struct {
 
 // Identify asks a cluster who it is.
 func Identify(ctx context.Context, cluster string, config *rest.Config) (Identity, error) {
-	uid, err := uidOf(ctx, cluster, config)
+	uid, err := UIDOf(ctx, cluster, config)
 	if err != nil {
 		return Identity{}, fmt.Errorf("asking %s who it is: %w", cluster, err)
 	}
@@ -50,8 +50,8 @@ func Identify(ctx context.Context, cluster string, config *rest.Config) (Identit
 	return Identity{ID: uid, Version: version.GitVersion}, nil
 }
 
-// uidOf asks a cluster for the UID of its Namespace kube-system.
-func uidOf(ctx context.Context, cluster string, config *rest.Config) (string, error) {
+// UIDOf asks a cluster for the UID of its Namespace kube-system.
+func UIDOf(ctx context.Context, cluster string, config *rest.Config) (string, error) {
 	c, err := metadata.NewForConfig(config)
 	if err != nil {
 		return "", fmt.Errorf("reaching %s: %w", cluster, err)

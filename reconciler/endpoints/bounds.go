@@ -64,18 +64,17 @@ func refuse(s *Slice, ranges []netip.Prefix) string {
 // refuseAddress says why an address is not taken; empty if it is.
 func refuseAddress(text string, of discovery.AddressType, ranges []netip.Prefix) string {
 	a, err := netip.ParseAddr(text)
-	switch {
-	case err != nil || a.Zone() != "" || a.Is4() != (of == discovery.AddressTypeIPv4):
+	if err != nil || a.Zone() != "" || a.Is4() != (of == discovery.AddressTypeIPv4) {
 		return fmt.Sprintf("%.80q is no address of type %s", text, of)
 	}
 	plain := a.Unmap() // ::ffff:127.0.0.1 is loopback, too
 	switch {
 	case plain.IsLoopback():
-		return fmt.Sprintf("%s is a loopback address", text)
+		return text + " is a loopback address"
 	case plain.IsLinkLocalUnicast() || plain.IsLinkLocalMulticast():
-		return fmt.Sprintf("%s is a link-local address", text)
+		return text + " is a link-local address"
 	case plain.IsUnspecified() || plain.IsMulticast() || plain == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
-		return fmt.Sprintf("%s is no address of one pod", text)
+		return text + " is no address of one pod"
 	case len(ranges) > 0 && !slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(plain) }):
 		return fmt.Sprintf("%s is in none of the ranges that the annotation %s of its Cluster lists", text, RangesAnnotation)
 	}

@@ -23,6 +23,8 @@ type Artifact struct {
 	Head    files.ID // of the branch, which is newer than Commit where clusters share it
 	Source  string   // the source commit
 	Objects []apply.Object
+	// Services is the file that says which services the cluster exchanges; nil for none.
+	Services []byte
 	// Replaces is the commit that the branch may replace, and NameBefore what the cluster was registered as before;
 	// empty for none.
 	Replaces, NameBefore string
@@ -54,8 +56,24 @@ func (r *Reader) Artifact(ctx context.Context, in *Desired, cluster string) (Art
 	if i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == cluster }); i >= 0 {
 		d.Replaces, d.NameBefore = in.Clusters[i].Annotations[ReplacesAnnotation], in.Clusters[i].Annotations[FormerlyAnnotation]
 	}
+	if d.Services, err = servicesOf(b.Published); err != nil {
+		return Artifact{}, err
+	}
 	d.Objects, err = objectsOf(ctx, b.Published, r.Identities)
 	return d, err
+}
+
+// servicesOf reads the file of a published tree that says which services its cluster exchanges; nil for none.
+func servicesOf(p tree.Published) ([]byte, error) {
+	e, ok := p.Built.Lookup(tree.ServicesFile)
+	if !ok || e.Blob == nil {
+		return nil, nil
+	}
+	data, err := e.Blob.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", tree.ServicesFile, err)
+	}
+	return data, nil
 }
 
 // delivered reads what is published for a cluster, whose newest commit may be applied.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // serve answers a request.
@@ -114,13 +115,12 @@ func isIn(at, list string) bool {
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	items, meta := []Object{}, Object{"resourceVersion": strconv.Itoa(s.version)}
 	asked := r.URL.Query()
-	label, value, selects := strings.Cut(asked.Get("labelSelector"), "=")
+	selected := selector(r)
 	limit, _ := strconv.Atoi(asked.Get("limit")) // none is none
 	last := asked.Get("continue")                // path that a page ended with
 	for _, at := range s.paths("/") {
 		o := s.objects[at]
-		labels, _ := metaOf(o)["labels"].(Object)
-		if !isIn(at, r.URL.Path) || selects && labels[label] != value || at <= last {
+		if !isIn(at, r.URL.Path) || !selected(o) || at <= last {
 			continue
 		}
 		if limit > 0 && len(items) == limit {
@@ -135,6 +135,22 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		gv, kind = "meta.k8s.io/v1", "PartialObjectMetadataList"
 	}
 	answer(w, http.StatusOK, Object{"apiVersion": gv, "kind": kind, "metadata": meta, "items": items})
+}
+
+// selector says which objects have the labels that a request asks for.
+func selector(r *http.Request) func(Object) bool {
+	asked, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+	if err != nil {
+		return func(Object) bool { return false }
+	}
+	return func(o Object) bool {
+		of := labels.Set{}
+		written, _ := metaOf(o)["labels"].(Object)
+		for key, value := range written {
+			of[key], _ = value.(string)
+		}
+		return asked.Matches(of)
+	}
 }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
@@ -333,12 +349,12 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	control := http.NewResponseController(w)
+	control, selected := http.NewResponseController(w), selector(r)
 	for {
 		s.mu.Lock()
 		var news []event
 		for _, e := range s.events {
-			if e.version > version && isIn(e.path, r.URL.Path) {
+			if e.version > version && isIn(e.path, r.URL.Path) && selected(e.object) {
 				news = append(news, e)
 			}
 		}

@@ -30,8 +30,8 @@ var only = map[string][]string{
 	"net/http":                             {"sources/git", "sources/chart", "sources/egress", "sources/registry", "sources/forge", "reconciler/serve", "reconciler/ui", "reconciler/notify", "reconciler/agent", "reconciler/traces", "reconciler/clusters", "cmd", "test"},
 	"log/slog":                             {"reconciler", "cmd", "test"},
 	"text/tabwriter":                       {"reconciler/report", "test"}, // the commands print nothing else
-	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/egress", "sources/registry", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/folderlog", "reconciler/history", "reconciler/published", "reconciler/status/reports", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/preview/store", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/clusters/survey", "reconciler/clusters/pods", "cmd", "test"},
-	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/members", "reconciler/agent", "cmd", "test"},
+	"sync":                                 {"reconciler/plan/manifest", "sources/git", "sources/dir", "sources/chart", "sources/egress", "sources/registry", "sources/forge", "render/cache", "render/worker", "policies/interpret", "render/renderer", "reconciler/inventory", "reconciler/folderlog", "reconciler/history", "reconciler/published", "reconciler/status/reports", "reconciler/heartbeat/receive", "reconciler/serve", "reconciler/preview/store", "reconciler/facts", "reconciler/ui", "reconciler/replicas", "reconciler/endpoints/push", "reconciler/clusters/survey", "reconciler/clusters/pods", "cmd", "test"},
+	"golang.org/x/sync/errgroup":           {"sources/git", "sources/forge/forgetest", "reconciler/clusters", "reconciler/endpoints/push", "reconciler/members", "reconciler/agent", "cmd", "test"},
 	"golang.org/x/sys":                     {"render/worker"},
 	"helm.sh/helm/v3":                      {"render/helm"},
 	"sigs.k8s.io/kustomize":                {"render/kustomize/build", "render/marker"}, // kyaml finds markers
@@ -74,7 +74,7 @@ var only = map[string][]string{
 var apart = []string{"policies/match", "policies/place", "policies/override", "policies/interpret"}
 
 // concurrent lists the packages that may start goroutines.
-var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/applier", "reconciler/observe", "reconciler/status/writer", "reconciler/members", "reconciler/replicas", "reconciler/serve", "cmd/waybill", "cmd/waybill/terminal", "test/bench/table"}
+var concurrent = []string{"sources/git", "render/worker", "reconciler", "reconciler/applier", "reconciler/endpoints/push", "reconciler/observe", "reconciler/status/writer", "reconciler/members", "reconciler/replicas", "reconciler/serve", "cmd/waybill", "cmd/waybill/terminal", "test/bench/table"}
 
 type pkg struct {
 	ImportPath, Dir string

@@ -24,7 +24,7 @@ var shells = map[string]shell{
 	"sigs.k8s.io/kustomize/api": { // kubectl brings it, too
 		packages: []string{
 			"render/kustomize/build", "render/engine/engines",
-			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/survey", "reconciler/members",
+			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/survey", "reconciler/endpoints/push", "reconciler/members",
 			"reconciler/observe", "reconciler/report", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",
 			"cmd/waybill", "cmd/waybill/terminal", "cmd/waybill/updating", "test/...",
 		},
@@ -36,8 +36,8 @@ var shells = map[string]shell{
 	"k8s.io/client-go": {
 		packages: []string{
 			"render/helm/charts", "render/engine/engines", // the lookup of templates, which is refused
-			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/credential", "reconciler/clusters/pods",
-			"reconciler/clusters/survey", "reconciler/management", "reconciler/members", "reconciler/observe", "reconciler/replicas",
+			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/credential", "reconciler/clusters/endpointslices",
+			"reconciler/clusters/pods", "reconciler/clusters/survey", "reconciler/endpoints/push", "reconciler/management", "reconciler/members", "reconciler/observe", "reconciler/replicas",
 			"reconciler/report", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",
 			"cmd/waybill", "cmd/waybill/terminal", "cmd/waybill/updating", "test/...",
 		},

@@ -1,0 +1,273 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	discovery "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/waybill-dev/waybill/reconciler/endpoints"
+)
+
+const (
+	// period is the time between two looks at whether a provider answers.
+	period = 10 * time.Second
+	// misses is how many looks in a row may fail until it is reached anew.
+	misses = 2
+)
+
+// provider is a cluster that others import from.
+type provider struct {
+	exchange *Exchange
+	name     string
+	stop     context.CancelFunc
+	anew     chan struct{} // of one: services are wanted that are not asked for
+
+	mu      sync.Mutex
+	users   map[*consumer][]types.NamespacedName // what each wants
+	asked   map[string]bool                      // names of services that are asked for now, in whatever namespace
+	watched map[string]bool                      // those that the last list had
+	live    []*discovery.EndpointSlice
+	uid     string
+	heard   time.Time // when it answered last; at first when it was first wanted
+	silent  bool      // as its users were told
+}
+
+// want says what a consumer wants of providers from now on: nil for nothing any more.
+func (e *Exchange) want(ctx context.Context, c *consumer, of map[string][]types.NamespacedName) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name := range of {
+		if e.providers[name] == nil {
+			p := &provider{
+				exchange: e, name: name, anew: make(chan struct{}, 1), users: map[*consumer][]types.NamespacedName{}, heard: e.now(),
+			}
+			var running context.Context
+			running, p.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may go on when this consumer leaves
+			e.providers[name] = p
+			go p.run(running)
+			go p.listen(running)
+		}
+	}
+	for name, p := range e.providers {
+		if p.use(c, of[name]) == 0 {
+			p.stop()
+			delete(e.providers, name)
+		}
+	}
+}
+
+// provider returns one that is wanted; nil for none.
+func (e *Exchange) provider(name string) *provider {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.providers[name]
+}
+
+// use notes what a consumer wants, and returns how many want anything.
+func (p *provider) use(c *consumer, wanted []types.NamespacedName) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(wanted) == 0 {
+		delete(p.users, c)
+		return len(p.users)
+	}
+	p.users[c] = wanted
+	if slices.ContainsFunc(wanted, func(s types.NamespacedName) bool { return !p.asked[s.Name] }) {
+		select {
+		case p.anew <- struct{}{}:
+		default: // it is about to begin anew
+		}
+	}
+	return len(p.users)
+}
+
+// has is what is known of it to a consumer.
+func (p *provider) has(wanted []types.NamespacedName, staleAfter time.Duration) *endpoints.Provider {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	watched := slices.DeleteFunc(slices.Clone(wanted), func(s types.NamespacedName) bool { return !p.watched[s.Name] })
+	return &endpoints.Provider{Services: endpoints.Collect(watched, p.live), Silent: p.isSilent(staleAfter)}
+}
+
+// isSilent reports that it has not answered for so long. The lock is held.
+func (p *provider) isSilent(staleAfter time.Duration) bool {
+	return staleAfter > 0 && p.exchange.now().Sub(p.heard) > staleAfter
+}
+
+// run watches its slices until ctx ends.
+func (p *provider) run(ctx context.Context) {
+	failures, said := 0, ""
+	for ctx.Err() == nil {
+		listed, err := p.watch(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if listed {
+			failures, said = 0, ""
+		}
+		if errors.Is(err, errAnew) {
+			continue
+		}
+		if text := err.Error(); text != said {
+			said = text
+			p.exchange.log.WarnContext(ctx, "endpoints of a cluster stay as they are in others", "cluster", p.name, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-p.anew:
+		case <-time.NewTimer(p.exchange.pause(failures)).C:
+		}
+		failures++
+	}
+}
+
+// errAnew says that other services are wanted.
+var errAnew = errors.New("other services are wanted")
+
+// watch watches until it cannot go on, or other services are wanted, and reports whether slices were listed.
+func (p *provider) watch(ctx context.Context) (listed bool, err error) {
+	select {
+	case <-p.anew: // they are among those that are asked for now
+	default:
+	}
+	names := p.ask()
+	if len(names) == 0 { // whoever wants it says for what in a moment
+		select {
+		case <-ctx.Done():
+		case <-p.anew:
+		}
+		return false, errAnew
+	}
+	r, err := p.exchange.open(ctx, p.name)
+	if err == nil {
+		err = p.recognise(r, r.uid)
+	}
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- r.Watch(ctx, discovery.LabelServiceName+" in ("+strings.Join(names, ",")+")", func(live []*discovery.EndpointSlice) {
+			p.told(names, live)
+			if !listed {
+				go p.probe(ctx, r, cancel)
+			}
+			listed = true
+		})
+	}()
+	select {
+	case err = <-ended:
+	case <-p.anew:
+		cancel(errAnew)
+		err = <-ended
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return listed, err
+}
+
+// recognise refuses a cluster that is another one than before, unless it is certain that it is the right one.
+func (p *provider) recognise(r *reached, uid string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if was := p.uid; was != "" && was != uid && (!r.isKnown || r.uid != uid) {
+		return fmt.Errorf("this is not the cluster that it was: its Namespace kube-system had the UID %s, and has %s; if it was made anew, write that as spec.id of its Cluster", was, uid)
+	}
+	p.uid = uid
+	return nil
+}
+
+// ask has the services be asked for that anybody wants, and returns their names, sorted.
+func (p *provider) ask() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = map[string]bool{}
+	for _, wanted := range p.users {
+		for _, s := range wanted {
+			p.asked[s.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(p.asked))
+}
+
+// told takes what a watch of services found.
+func (p *provider) told(names []string, live []*discovery.EndpointSlice) {
+	p.mu.Lock()
+	p.live, p.heard, p.watched = live, p.exchange.now(), map[string]bool{}
+	for _, name := range names {
+		p.watched[name] = true
+	}
+	p.mu.Unlock()
+	p.wakeUsers()
+}
+
+func (p *provider) wakeUsers() {
+	p.mu.Lock()
+	all := slices.Collect(maps.Keys(p.users))
+	p.mu.Unlock()
+	for _, c := range all {
+		c.wake()
+	}
+}
+
+// probe asks the cluster who it is again and again while it is watched, for a watch may be quiet because nothing changes.
+func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelCauseFunc) {
+	ticks := time.NewTicker(period)
+	defer ticks.Stop()
+	for missed := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		uid, err := r.asked(ctx)
+		if err == nil {
+			err = p.recognise(r, uid)
+		}
+		if err == nil {
+			missed = 0
+			p.mu.Lock()
+			p.heard = p.exchange.now()
+			p.mu.Unlock()
+			continue
+		}
+		if missed++; missed == misses {
+			cancel(fmt.Errorf("%w: %w", errUnanswered, err))
+			return
+		}
+	}
+}
+
+// listen wakes who imports from the cluster when it becomes silent, and when it is heard again.
+func (p *provider) listen(ctx context.Context) {
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		_, settings := p.exchange.cluster(p.name)
+		p.mu.Lock()
+		is := p.isSilent(settings.StaleAfter.Duration)
+		changed := is != p.silent
+		p.silent = is
+		p.mu.Unlock()
+		if changed {
+			p.exchange.log.WarnContext(ctx, "whether a cluster is heard has changed", "cluster", p.name, "silent", is)
+			p.wakeUsers()
+		}
+	}
+}

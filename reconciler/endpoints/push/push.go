@@ -1,0 +1,128 @@
+// Package push carries endpoints of services from clusters to others, where both are reached from here: from watches to server-side
+// apply, in memory. What a cluster has follows from endpoints.Resolve.
+//
+// A consumer is served as long as its branch is applied. The clusters that it imports from are watched for that, whoever applies
+// to them, and once for all consumers that are served here.
+package push
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render/exchange"
+	"github.com/waybill-dev/waybill/render/tree"
+)
+
+// Exchange carries endpoints. New makes one that serves nobody yet.
+type Exchange struct {
+	access clusters.Access
+	now    func() time.Time
+	random func() float64 // in [0, 1)
+	log    *slog.Logger
+
+	mu         sync.Mutex
+	registered []*karmada.Cluster
+	settings   exchange.Services
+	providers  map[string]*provider // that anybody wants something of
+	consumers  map[string]*consumer
+}
+
+// New makes an Exchange that reaches clusters by an access.
+func New(access clusters.Access, now func() time.Time, random func() float64, log *slog.Logger) *Exchange {
+	return &Exchange{access: access, now: now, random: random, log: log, providers: map[string]*provider{}, consumers: map[string]*consumer{}}
+}
+
+// Known says which clusters are registered, and how they exchange services, from now on.
+func (e *Exchange) Known(registered []*karmada.Cluster, settings exchange.Services) {
+	e.mu.Lock()
+	e.registered, e.settings = registered, settings
+	all := make([]*consumer, 0, len(e.consumers))
+	for _, c := range e.consumers {
+		all = append(all, c)
+	}
+	e.mu.Unlock()
+	for _, c := range all {
+		c.wake()
+	}
+}
+
+// Applied is a cluster whose branch was applied.
+type Applied struct {
+	Cluster string
+	UID     string // of its Namespace kube-system
+	Owner   string // what the source is known by there
+	File    []byte // by which it exchanges services; nil for none
+}
+
+// Applied says that the branch of a cluster was applied. It counts until ctx ends.
+func (e *Exchange) Applied(ctx context.Context, a Applied) {
+	f, err := services.Decode(a.File)
+	if err != nil {
+		e.log.WarnContext(ctx, "endpoints stay as they are", "cluster", a.Cluster, "file", tree.ServicesFile, "err", err)
+		return
+	}
+	e.mu.Lock()
+	c := e.consumers[a.Cluster]
+	isNew := c == nil || c.hasEnded()
+	if isNew {
+		c = newConsumer(ctx, e, a.Cluster)
+		e.consumers[a.Cluster] = c
+	}
+	c.uid = a.UID
+	e.mu.Unlock()
+	c.set(a.Owner, f.Imports)
+	if isNew {
+		go c.run(ctx)
+	}
+}
+
+// left forgets a consumer.
+func (e *Exchange) left(ctx context.Context, c *consumer) {
+	e.want(ctx, c, nil)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.consumers[c.name] == c {
+		delete(e.consumers, c.name)
+	}
+}
+
+// cluster returns a registered cluster, as it is now, and by which settings it exchanges services; nil for one that takes no part: it
+// is not registered, is virtual, or is suspended by a person. Sync windows do not count: they are about what people change.
+func (e *Exchange) cluster(name string) (*karmada.Cluster, exchange.Services) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.registered, func(c *karmada.Cluster) bool { return c.Name == name })
+	if i < 0 || virtual.Of(e.registered[i]) != nil {
+		return nil, e.settings
+	}
+	return e.registered[i], e.settings
+}
+
+// serves reports that endpoints are brought to a cluster now.
+func (e *Exchange) serves(name string) bool {
+	c, settings := e.cluster(name)
+	return c != nil && settings.Endpoints == exchange.Apply && suspend.Of(name, c.Annotations, nil, e.now()).Why == ""
+}
+
+// open finds how a cluster is reached now, and recognises it.
+func (e *Exchange) open(ctx context.Context, name string) (*reached, error) {
+	c, _ := e.cluster(name)
+	if c == nil {
+		return nil, errNotRegistered
+	}
+	e.mu.Lock()
+	access, uid := e.access.Among(e.registered), c.Spec.ID
+	if known := e.consumers[name]; uid == "" && known != nil {
+		uid = known.uid
+	}
+	e.mu.Unlock()
+	return reach(ctx, access, c, uid)
+}
