@@ -2,21 +2,34 @@
 package exchange
 
 import (
+	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Who brings the endpoints of services to the clusters that import them.
+// Endpoints is who brings the endpoints of services to the clusters that import them.
+type Endpoints string
+
+// Who that may be.
 const (
-	Off      = "off"      // nobody: what is there stays as it is
-	Apply    = "apply"    // whoever applies to these clusters
-	External = "external" // something else, that makes the imports, too
+	Off      Endpoints = "off"      // nobody: what is there stays as it is
+	Apply    Endpoints = "apply"    // whoever applies to these clusters
+	External Endpoints = "external" // something else, that makes the imports, too
 )
+
+// UnmarshalJSON reads one. Without quotes YAML 1.1 reads off as false.
+func (e *Endpoints) UnmarshalJSON(data []byte) error {
+	if string(data) == "false" {
+		*e = Off
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(e))
+}
 
 // Services say how clusters exchange services.
 type Services struct {
-	Endpoints string `json:"endpoints"` // Off, Apply or External
+	Endpoints Endpoints `json:"endpoints"`
 	// StaleAfter is how long a cluster may be silent until its endpoints count as not ready in others. With 0s they count for ever.
 	StaleAfter metav1.Duration `json:"staleAfter"`
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/render"
-	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/subscribe"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -74,7 +73,6 @@ var words = map[string][]string{
 	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
 	"RolloutWindow.Kind":    {render.WindowAllow, render.WindowDeny},
 	"Updates.Group":         {subscribe.GroupEach, subscribe.GroupNamespace, subscribe.GroupAll},
-	"Services.Endpoints":    {exchange.Off, exchange.Apply, exchange.External},
 	"Rollout.Bypass":        {render.BypassAllowed, render.BypassSigned, render.BypassNever},
 }
 

@@ -23,7 +23,7 @@ type Exchange struct {
 	clusters []string
 	pulls    []bool // of each: its syncMode is Pull
 	// endpoints are who delivers them: see exchange.Services.
-	endpoints string
+	endpoints exchange.Endpoints
 }
 
 // service is a Service that clusters export to others in one of the two ways.
