@@ -2,6 +2,7 @@ package ingress
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -23,7 +24,7 @@ func WithMade(
 			have[o.Ref()] = o
 		}
 	}
-	with, of = objs[:len(objs):len(objs)], map[*object.Object]*object.Object{}
+	with, of = slices.Clip(objs), map[*object.Object]*object.Object{}
 	for _, i := range all {
 		if other := have[Of(i.Object.Ref())]; other != nil {
 			diags = append(diags, twice(i.Object, other))

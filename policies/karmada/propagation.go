@@ -63,10 +63,11 @@ const (
 	// PathsAnnotation of a policy lists, in gitignore syntax, one a line, the paths of the source at
 	// which objects have to stand for the policy to select them.
 	PathsAnnotation = ignore.PathsAnnotation
-	// BackendsAnnotation of a Cluster says what becomes of ServiceImports to which routes of the Gateway API send traffic: with
-	// BackendsRewrite they are written as the Services that stand for them, and without it as they are.
+	// BackendsAnnotation of a Cluster says what becomes of ServiceImports to which routes of the Gateway API send traffic; without it
+	// they are as they are written.
 	BackendsAnnotation = "waybill.dev/service-import-backends"
-	BackendsRewrite    = "rewrite"
+	// BackendsRewrite is the value of BackendsAnnotation with which they become the Services that stand for them.
+	BackendsRewrite = "rewrite"
 )
 
 // PreemptionBehavior says whether a policy takes templates from others.

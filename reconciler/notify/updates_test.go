@@ -53,8 +53,11 @@ func TestUpdatesThatSomebodyShouldKnowOf(t *testing.T) {
 		{"pushed, and not opened", 0, 1, nil, all{"web": pushed}, ""},
 		{"merged", 0, 1, all{"web": pull(7, "1.1")}, all{"web": merged}, ""},
 		{"merged unseen", 0, 1, nil, all{"web": merged}, ""},
-		{"of a group", 0, 1, nil, all{"web": pull(7, "1.1"), "api": pull(7, "2.0"), "db": pull(8, "3")},
-			"shop/api has a new version: pull request 7 takes 2.0 in place of 1.0, and new versions of 1 other\nshop/db has a new version: pull request 8 takes 3 in place of 1.0"},
+		{
+			"of a group", 0, 1, nil,
+			all{"web": pull(7, "1.1"), "api": pull(7, "2.0"), "db": pull(8, "3")},
+			"shop/api has a new version: pull request 7 takes 2.0 in place of 1.0, and new versions of 1 other\nshop/db has a new version: pull request 8 takes 3 in place of 1.0",
+		},
 		{"kept back", 0, 1, all{"web": pull(7, "1.1")}, all{"web": kept}, "shop/web keeps a version back: 1.1: pull request 7 was closed"},
 		{"kept back still", 0, 1, all{"web": kept}, all{"web": kept}, ""},
 		{"fails for a moment", 0, day - 1, nil, all{"web": away}, ""},

@@ -59,12 +59,12 @@ const subscribing = "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {upda
 func TestThePageOfUpdates(t *testing.T) {
 	f := newFleet(t)
 	f.put("waybill.yaml", subscribing)
-	const semver, any = "policy: {semver: {range: '>=1.0.0'}}", "policy: {alphabetical: {}}"
+	const semver, newest = "policy: {semver: {range: '>=1.0.0'}}", "policy: {alphabetical: {}}"
 	for _, name := range []string{"asked", "kept", "leap", "new", "odd", "silent", "young", "done", "next"} {
 		f.subscribes(name, "1.0.0", semver)
 	}
 	f.subscribes("sleeps", "1.0.0", "suspend: true, "+semver)
-	f.subscribes("moves", "latest@"+digestA, "digestReflectionPolicy: Always, filterTags: {pattern: '^latest$'}, "+any)
+	f.subscribes("moves", "latest@"+digestA, "digestReflectionPolicy: Always, filterTags: {pattern: '^latest$'}, "+newest)
 	f.subscribes("broken", "1.0.0", "policy: {}")
 	f.put("waybill.lock", `apiVersion: waybill.dev/v1alpha1
 kind: Lock

@@ -26,7 +26,8 @@ type gitServer struct {
 func (s *gitServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, password, _ := r.BasicAuth()
 	pushes := strings.Contains(r.URL.String(), "git-receive-pack")
-	if !(user == "updates" && password == "write" || user == "reader" && password == "read" && !pushes) {
+	writes, reads := user == "updates" && password == "write", user == "reader" && password == "read"
+	if !writes && (!reads || pushes) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
 		return
