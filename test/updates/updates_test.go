@@ -59,7 +59,6 @@ func TestScripts(t *testing.T) {
 			}
 			e.Values["key"] = signer
 			e.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
-			e.Setenv("PULLS", "--pull-request --forge github --forge-repository acme/fleet --forge-url "+api.URL)
 			e.Setenv("FORGE", api.URL)
 			e.Setenv("WAYBILL_FORGE_TOKEN", "secret-token")
 			e.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
