@@ -38,7 +38,8 @@ func (e *busyError) Error() string {
 	return fmt.Sprintf("%s is busy, and is asked again after %s", e.host, e.until.UTC().Format(time.RFC3339))
 }
 
-// RoundTrip waits for the turn of a request and makes it. The answer that a host is busy is a *busyError.
+// RoundTrip waits for the turn of a request and makes it. The answer that a host is busy is a *busyError, for a minute also where it
+// gave none in time.
 func (p *limiter) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := req.URL.Host
 	if err := p.wait(req.Context(), host); err != nil {
@@ -47,6 +48,9 @@ func (p *limiter) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), p.timeout)
 	resp, err := p.inner.RoundTrip(req.WithContext(ctx))
 	if err != nil {
+		if ctx.Err() != nil && req.Context().Err() == nil { // others of the host would be waited for as long
+			_ = p.rest(host, nil)
+		}
 		cancel()
 		return nil, err
 	}

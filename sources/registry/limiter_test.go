@@ -61,6 +61,19 @@ func TestAHostThatIsBusyIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A host that gives no answer in time is waited for once, and not for each of its repositories.
+func TestAHostThatDoesNotAnswerIsLeftAlone(t *testing.T) {
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	c, at := client(t, registry.Options{Timeout: time.Second}, s)
+	_, err := c.Tags(t.Context(), s.host+"/org/app", registry.Known{})
+	wantClass(t, err, registry.Unavailable)
+	_, err = c.Tags(t.Context(), s.host+"/org/other", registry.Known{})
+	wantClass(t, err, registry.Busy, stamp(at.at.Add(time.Minute)))
+	if n := len(s.asked()); n > 1 {
+		t.Errorf("it was asked %d times", n)
+	}
+}
+
 // Of two that wait for their turns the first is told that the host is busy; the second does not ask it.
 func TestAHostThatBecomesBusyMeanwhile(t *testing.T) {
 	s := serve(t, tagsHandler("1.0.0"))
