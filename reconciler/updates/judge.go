@@ -47,6 +47,8 @@ type Verdict struct {
 	entry lock.Entry
 	// moved says that the tag stays, and what it stands for does not.
 	moved bool
+	// signed says that somebody has to have signed it: what they sign is a digest, which is written therefore.
+	signed bool
 }
 
 // Facts are what is known when subscriptions are judged.
@@ -61,10 +63,11 @@ type Facts struct {
 // Judge says which version comes next, if any. Where Asks names a reference, the digest of it is to be told by Pin before
 // anything is written; of a chart Lock tells the entry.
 func Judge(s *Subscription, f Facts) Verdict {
-	v := Verdict{Subscription: s, Why: s.Why}
+	v := Verdict{Subscription: s, Why: s.Why, signed: s.Chart == nil && len(f.Settings.KeysOf(s.Repository)) > 0}
 	known := f.Memory.Repositories[s.Repository]
+	inUse := s.inUse(known.Digests)
 	v.Choice = s.Rule.Choose(imagepolicy.Facts{
-		Now: f.Now, Current: s.Current.Tag, Tags: known.Known.Tags, FirstSeen: known.Seen,
+		Now: f.Now, Current: inUse, Tags: known.Known.Tags, FirstSeen: known.Seen,
 		MinimumAge: f.Settings.MinimumAge.Duration, Major: f.Settings.Major, KeptBack: f.Memory.Policies[s.Name()].KeptBack,
 	})
 	switch err := f.Failed[s.Repository]; {
@@ -73,14 +76,17 @@ func Judge(s *Subscription, f Facts) Verdict {
 		v.Why, v.Message = NotAnswered, err.Error()
 	case s.Chart != nil && !s.Chart.Moves() && slices.Contains(known.Known.Tags, s.Chart.Constraint):
 		v.Why, v.Message = NothingFits, fmt.Sprintf("%q is no range there, but one of the versions", s.Chart.Constraint)
+	case v.Choice.Tag != "" && v.signed && s.loose() != "":
+		v.Why = Unverified
+		v.Message = s.loose() + " says a tag, which may stand for something else after it was verified; let a value of that file say the digest"
 	case v.Choice.Tag != "" && s.Chart != nil:
 		v.Next = marker.Image{Tag: v.Choice.Tag}
 	case v.Choice.Tag != "":
 		v.Next = marker.Image{Name: s.Repository, Tag: v.Choice.Tag}
 	case s.Chart != nil && s.Chart.Moves():
 		v.Next, v.moved = marker.Image{Tag: s.Current.Tag}, true
-	case s.follows() && slices.Contains(known.Known.Tags, s.Current.Tag):
-		v.Next, v.moved = marker.Image{Name: cmp.Or(s.Current.Name, s.Repository), Tag: s.Current.Tag}, true
+	case s.follows(inUse) && slices.Contains(known.Known.Tags, inUse):
+		v.Next, v.moved = marker.Image{Name: cmp.Or(s.Current.Name, s.Repository), Tag: inUse}, true
 	case v.Choice.Fit == 0:
 		v.Why, v.Message = NothingFits, fmt.Sprintf("none of %d tags is a version that is wanted", v.Choice.Unfit)
 	default:
@@ -89,18 +95,52 @@ func Judge(s *Subscription, f Facts) Verdict {
 	return v
 }
 
+// inUse is the tag that is in use; of a value that says a digest alone the newest one that stood for it when it was asked for.
+func (s *Subscription) inUse(digests map[string]string) (tag string) {
+	if s.Current.Tag != "" || s.Current.Digest == "" {
+		return s.Current.Tag
+	}
+	for _, at := range sorted(digests) {
+		if digests[at] == s.Current.Digest && (tag == "" || newer(s.Rule, at, tag)) {
+			tag = at
+		}
+	}
+	return tag
+}
+
 // follows reports a policy for which the digest of the tag in use is to be written.
-func (s *Subscription) follows() bool {
+func (s *Subscription) follows(inUse string) bool {
 	if s.Chart != nil {
 		return false
 	}
 	pinning := s.Policy.Pinning
-	return s.Current.Tag != "" && (pinning == images.PinAlways || pinning == images.PinIfNotPresent && s.Current.Digest == "")
+	return inUse != "" && (pinning == images.PinAlways || pinning == images.PinIfNotPresent && s.Current.Digest == "")
 }
 
-// pins reports a policy whose values have a digest.
-func (s *Subscription) pins() bool {
-	return s.Chart != nil || s.Policy.Pinning != images.PinNever || s.Current.Digest != "" ||
+// loose is a file in which more values say a tag alone than a digest; empty for none.
+func (s *Subscription) loose() string {
+	tags := map[string]int{}
+	for i := range s.Markers {
+		switch m := &s.Markers[i]; m.Part {
+		case marker.Tag:
+			tags[m.Pos.File]++
+		case marker.Digest:
+			tags[m.Pos.File]--
+		case marker.Whole, marker.Name:
+		}
+	}
+	for _, file := range sorted(tags) {
+		if tags[file] > 0 {
+			return file
+		}
+	}
+	return ""
+}
+
+// pins reports that the digest is written, too.
+func (v *Verdict) pins() bool {
+	s := v.Subscription
+	return v.signed || s.Chart != nil || s.Policy.Pinning != images.PinNever || s.Current.Digest != "" ||
 		slices.ContainsFunc(s.Markers, func(m marker.Marker) bool { return m.Part == marker.Digest })
 }
 
@@ -192,8 +232,11 @@ func (s *Source) Edit(all []*Verdict) (map[string][]byte, error) {
 }
 
 // Due reports whether pull requests may be opened now, by a schedule: whether it came about since they were opened last.
-// With no schedule they always may.
+// With no schedule they always may. A last time of tomorrow is that of a clock that was ahead, and counts for nothing.
 func Due(schedule []Schedule, last, now time.Time) bool {
+	if last.After(now.Add(24 * time.Hour)) {
+		last = time.Time{}
+	}
 	return len(schedule) == 0 || slices.ContainsFunc(schedule, func(s Schedule) bool {
 		at, ok := s.Last(now)
 		return ok && at.After(last)

@@ -21,6 +21,8 @@ const MemoryBranch = render.UpdatesBranch
 
 // Memory is what has to be known the next time.
 type Memory struct {
+	// Source is whose versions these are: the branch that is followed, with the folder in it; empty: nobody said yet.
+	Source       string
 	Repositories map[string]Repository
 	Policies     map[images.Name]Record
 	// Opened is when pull requests were opened in the last hour, and Looked when they could be last, by the schedule.
@@ -80,10 +82,13 @@ type Proposal struct {
 	Tree        string    `json:"tree"`
 	PullRequest int       `json:"pullRequest,omitempty"` // zero: none yet
 	URL         string    `json:"url,omitempty"`
-	At          time.Time `json:"at"`
+	At          time.Time `json:"at,omitzero"`      // since when the pull request shows it; zero: it does not yet
 	Merged      string    `json:"merged,omitempty"` // the commit of the base in which it was seen first
-	// Parent is the commit of the base on which it was to be committed; empty for what is proposed.
+	// Parent is the commit of the base that the one there comes after, or was to come after.
 	Parent string `json:"parent,omitempty"`
+	// Over is the commit of Waybill's that the branch had before that one: a server that does not move all branches or none may
+	// have left it there. It is empty as soon as it is known to be gone.
+	Over string `json:"over,omitempty"`
 }
 
 // IsOpen reports a proposal that was not merged.
@@ -102,7 +107,7 @@ func (m *Memory) See(repository string, known registry.Known, now time.Time) {
 		seen = map[string]time.Time{}
 	}
 	for _, tag := range known.Tags {
-		if _, is := seen[tag]; !is {
+		if at, is := seen[tag]; !is || at.After(now) { // by a clock that was ahead
 			seen[tag] = now.UTC().Truncate(time.Second)
 		}
 	}
@@ -115,7 +120,7 @@ func (m *Memory) See(repository string, known registry.Known, now time.Time) {
 func (m *Memory) SeeDigest(image, tag, digest string, now time.Time) {
 	r := m.Repositories[image]
 	key := tag + "@" + digest
-	if _, is := r.Seen[key]; !is {
+	if at, is := r.Seen[key]; !is || at.After(now) {
 		r.Seen = with(r.Seen, key, now.UTC().Truncate(time.Second))
 	}
 	r.Name, r.Digests = image, with(r.Digests, tag, digest)
@@ -167,8 +172,10 @@ func (m *Memory) Learn(all []Subscription, commit string) {
 			continue
 		}
 		is := s.Current.Tag == p.To.Tag && (p.To.Digest == "" || s.Current.Digest == p.To.Digest)
-		lower, known := s.Rule.Compare(s.Current.Tag, p.To.Tag)
-		back := known && lower < 0 || s.Current.Tag == p.From.Tag && (!is && s.Current.Digest == p.From.Digest)
+		if s.Current.Tag == "" { // a digest alone
+			is = s.Current.Digest != "" && s.Current.Digest == p.To.Digest
+		}
+		back := s.isBelow(p.To.Tag) || s.Current.Tag == p.From.Tag && (!is && s.Current.Digest == p.From.Digest)
 		switch {
 		case is && p.Merged == "":
 			merged := *p
@@ -177,8 +184,16 @@ func (m *Memory) Learn(all []Subscription, commit string) {
 		case p.Merged != "" && back:
 			m.KeepBack(s.Name(), p.Key, fmt.Sprintf("it was merged as %.12s, and the source says %s again", p.Merged, s.Current.Tag))
 			m.Propose(s.Name(), nil)
+		case p.Merged == "" && s.Why == "" && s.isBelow(p.From.Tag):
+			m.KeepBack(s.Name(), p.From.Tag, fmt.Sprintf("it was in use when %s was proposed, and the source says %s again", p.Key, s.Current.Tag))
 		}
 	}
+}
+
+// isBelow reports a value that is older than some tag.
+func (s *Subscription) isBelow(tag string) bool {
+	n, known := s.Rule.Compare(s.Current.Tag, tag)
+	return known && n < 0
 }
 
 // Open lists the proposals that were not merged, by their policies.
@@ -195,8 +210,9 @@ func (m *Memory) Open() []images.Name {
 // memoryFormat is what the file format says.
 const memoryFormat = "1\n"
 
-// recent is what is remembered of pull requests in general.
+// recent is what is remembered of the source, and of pull requests in general.
 type recent struct {
+	Source  string      `json:"source,omitempty"`
 	Opened  []time.Time `json:"opened,omitempty"`
 	Looked  time.Time   `json:"looked,omitzero"`
 	Closing []Closing   `json:"closing,omitempty"`
@@ -212,7 +228,9 @@ func (m *Memory) Encode() (*files.Folder, error) {
 		}
 		return files.FileEntry(name, files.NewBlob(append(data, '\n')))
 	}
-	root := []files.Entry{files.FileEntry("format", files.NewBlob([]byte(memoryFormat))), file("recent.json", recent{m.Opened, m.Looked, m.Closing})}
+	root := []files.Entry{
+		files.FileEntry("format", files.NewBlob([]byte(memoryFormat))), file("recent.json", recent{m.Source, m.Opened, m.Looked, m.Closing}),
+	}
 	var repositories []files.Entry
 	for _, name := range sorted(m.Repositories) {
 		repositories = append(repositories, file(url.PathEscape(name)+".json", m.Repositories[name]))
@@ -271,7 +289,7 @@ func (m *Memory) take(path string, data []byte) error {
 		if err := json.Unmarshal(data, &r); err != nil {
 			return err
 		}
-		m.Opened, m.Looked, m.Closing = r.Opened, r.Looked, r.Closing
+		m.Source, m.Opened, m.Looked, m.Closing = r.Source, r.Opened, r.Looked, r.Closing
 	case parts[0] == "repositories" && len(parts) == 2:
 		var r Repository
 		if err := json.Unmarshal(data, &r); err != nil {

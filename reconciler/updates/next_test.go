@@ -56,6 +56,7 @@ func TestDue(t *testing.T) {
 		{"it was looked since", "0 6 * * *", "", "2026-11-24T06:00:00Z", "2026-11-24T06:01:00Z", false},
 		{"nobody looked for days", "0 6 * * *", "", "2026-11-20T06:00:00Z", "2026-11-24T23:00:00Z", true},
 		{"a time that a change of the clock skips", "30 2 29 3 *", "Europe/Berlin", "2026-03-28T12:00:00Z", "2026-03-29T12:00:00Z", false},
+		{"a clock that was ten years ahead", "0 6 * * *", "", "2036-11-24T06:00:00Z", "2026-11-24T06:00:00Z", true},
 		{"a clock that goes back", "0 6 * * *", "", "2026-11-24T06:00:00Z", "2026-11-24T05:00:00Z", false},
 	} {
 		s, err := window.Parse(tt.line, tt.zone)

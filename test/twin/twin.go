@@ -146,6 +146,7 @@ func (r *Repo) Resolve(_ context.Context, rev string) (files.ID, error) {
 		if _, ok := r.commits[id]; ok {
 			return id, nil
 		}
+		return id, fmt.Errorf("looking up revision %q in %s: %w", rev, r.name, git.ErrMissing)
 	}
 	if id, ok := r.heads[rev]; ok {
 		return id, nil

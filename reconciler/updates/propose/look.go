@@ -142,7 +142,7 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 		v.Refuse(updates.NotAnswered, err.Error())
 		return
 	}
-	if v.Moved() {
+	if v.Moved() || v.Current.Tag == "" && v.Current.Digest != "" {
 		l.facts.Memory.SeeDigest(image, v.Next.Tag, built.Digest, l.facts.Now)
 	}
 	v.Pin(built.Digest, l.facts)
@@ -153,7 +153,23 @@ func (l *look) pin(ctx context.Context, v *updates.Verdict) {
 		v.Refuse(why, err.Error())
 		return
 	}
+	if !l.edits(v) {
+		return
+	}
 	l.found.Images[v.Name()] = built
+}
+
+// edits reports whether what is to be written changes the source. What cannot be written is no matter of others, and a value that is
+// what it should be, as the name or the digest alone, is up to date.
+func (l *look) edits(v *updates.Verdict) bool {
+	switch edited, err := l.found.Source.Edit([]*updates.Verdict{v}); {
+	case err != nil:
+		v.Refuse(updates.Uneditable, err.Error())
+	case len(edited) == 0:
+		v.Refuse(updates.UpToDate, "")
+		v.Choice.Tag, v.Choice.Newer = "", nil
+	}
+	return v.Takes()
 }
 
 // stays reports whether a tag stands for what it stood for before, or that this cannot be known.
@@ -191,8 +207,7 @@ func (l *look) lock(ctx context.Context, v *updates.Verdict) {
 	if !v.Takes() {
 		return
 	}
-	if _, err := l.found.Source.Edit([]*updates.Verdict{v}); err != nil {
-		v.Refuse(updates.Uneditable, err.Error())
+	if !l.edits(v) {
 		return
 	}
 	for _, asked := range v.Chart.Verifications {

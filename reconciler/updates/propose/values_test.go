@@ -1,0 +1,87 @@
+package propose_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/updates"
+)
+
+// What was in use when a newer version was proposed, and is not any more, was sent back.
+func TestARevertWhileANewerOneIsProposed(t *testing.T) {
+	w := begin(t, sourceOf(", limits: {perHour: 9}"), "1.0.0", "1.1.0", "1.2.0")
+	w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":1.1.0"), value(image+":1.1.0")
+	w.commit()
+	w.runs(opened)
+	w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":1.0.0"), value(image+":1.0.0")
+	w.commit()
+	w.runs(edited)
+	w.registry.tags[image] = []string{"1.0.0", "1.1.0"}
+	w.runs(closed)
+	if got := w.memory().Policies[web].KeptBack; len(got) != 1 || got["1.1.0"] == "" {
+		t.Errorf("kept back is %v", got)
+	}
+}
+
+// digestAlone is a source whose one value is the digest of an image.
+func digestAlone(letter string) map[string]string {
+	s := sourceOf(", limits: {perHour: 9}")
+	delete(s, "apps/job.yaml")
+	s["apps/web.yaml"] = "digest: " + digest(letter) + " # {\"$imagepolicy\": \"shop:web:digest\"}\n"
+	return s
+}
+
+// A value that says the digest alone is written when a newer version is there, once, and does not go down where the list lost that.
+func TestADigestAlone(t *testing.T) {
+	s := digestAlone("a")
+	s["waybill.yaml"] = strings.Replace(s["waybill.yaml"], "pullRequest", "commit", 1)
+	w := begin(t, s, "1.0.0", "1.1.0")
+	w.registry.digests[image+":1.0.0"], w.registry.digests[image+":1.1.0"] = digest("a"), digest("b")
+	w.runs(committed)
+	if got := w.changes("main"); !strings.Contains(got["apps/web.yaml"], digest("b")) {
+		t.Fatalf("the commit changes %v", got)
+	}
+	w.pulled().runs()
+	w.registry.tags[image] = []string{"1.0.0"}
+	w.runs()
+	if kept := w.memory().Policies[web].KeptBack; len(kept) > 0 {
+		t.Errorf("kept back is %v", kept)
+	}
+}
+
+// The name alone of an image is no version that could be newer.
+func TestANameAlone(t *testing.T) {
+	s := sourceOf("")
+	delete(s, "apps/job.yaml")
+	s["apps/web.yaml"] = "name: " + image + " # {\"$imagepolicy\": \"shop:web:name\"}\n"
+	w := begin(t, s, "1.0.0", "1.1.0")
+	if r := w.runs(); r.Found.Verdicts[0].Why != updates.UpToDate || !w.head(branch).Commit.IsZero() {
+		t.Errorf("it is %+v", r.Found.Verdicts[0])
+	}
+}
+
+// What somebody has to have signed is written with the digest that they signed, so that who moves the tag then changes nothing; a value
+// that cannot say it is not written.
+func TestWhatIsSignedHasItsDigest(t *testing.T) {
+	const verify = ", verify: [{images: ['ghcr.io/acme/*'], keys: [cosign.pub]}]"
+	s := sourceOf(verify)
+	s["cosign.pub"] = publicKey(t)
+	w := begin(t, s, "1.0.0", "1.1.0")
+	w.runs(opened)
+	if got := w.changes(branch)["apps/web.yaml"]; got != value(image+":1.1.0@"+digest("a")) {
+		t.Errorf("the value is %q", got)
+	}
+	const tag, of = "tag: 1.0.0 # {\"$imagepolicy\": \"shop:web:tag\"}\n", " # {\"$imagepolicy\": \"shop:web:digest\"}\n"
+	s = sourceOf(verify)
+	s["cosign.pub"], s["apps/web.yaml"] = publicKey(t), tag
+	w = begin(t, s, "1.0.0", "1.1.0")
+	if v := w.runs().Found.Verdicts[0]; v.Why != updates.Unverified || !strings.Contains(v.Message, "apps/web.yaml says a tag") {
+		t.Errorf("a tag alone is %+v", v)
+	}
+	w.source["apps/web.yaml"] = tag + "digest: " + digest("0") + of
+	w.commit()
+	w.runs(opened)
+	if got := w.changes(branch)["apps/web.yaml"]; !strings.Contains(got, "digest: "+digest("a")+of) {
+		t.Errorf("with its digest it is %q", got)
+	}
+}
