@@ -15,8 +15,8 @@ import (
 // act does what is to be done about what was found, a branch after the other.
 func (r *run) act(ctx context.Context) error {
 	byBranch, commits := r.wanted()
-	hourAgo := r.now.Add(-time.Hour)
-	r.memory.Opened = slices.DeleteFunc(slices.Clone(r.memory.Opened), func(t time.Time) bool { return !t.After(hourAgo) })
+	isOver := func(t time.Time) bool { return r.now.Sub(t).Abs() >= time.Hour } // one that is to come is of a clock that was ahead
+	r.memory.Opened = slices.DeleteFunc(slices.Clone(r.memory.Opened), isOver)
 	ends := &closer{r}
 	ends.obsolete(byBranch)
 	var changes []*change
@@ -32,13 +32,12 @@ func (r *run) act(ctx context.Context) error {
 	if err := r.push(ctx, changes); err != nil {
 		return err
 	}
-	if err := ends.close(ctx); err != nil {
-		return errors.Join(err, r.remember(ctx)) // what could not be closed is closed the next time
-	}
+	failed := ends.close(ctx) // what could not be closed is closed the next time, and keeps no other from being opened
 	for _, c := range changes {
-		if err := (&presenter{r}).show(ctx, c); err != nil {
-			return errors.Join(err, r.remember(ctx)) // what is open already is not opened again
-		}
+		failed = errors.Join(failed, (&presenter{r}).show(ctx, c))
+	}
+	if failed != nil {
+		return errors.Join(failed, r.remember(ctx)) // what is open already is not opened again
 	}
 	if err := (&committer{r}).commit(ctx, commits); err != nil {
 		return err

@@ -12,10 +12,11 @@ import (
 	"github.com/waybill-dev/waybill/sources/registry"
 )
 
-// Cache keeps what registries answered, each for as long as the source says that its registry is left alone. It is for one Proposer.
+// Cache keeps what registries answered, each for as long as the source says that its registry is left alone, and for a while what hinders
+// merges. It is for one Proposer.
 type Cache struct{ kept map[question]answer }
 
-// question is what was asked of a repository.
+// question is what was asked of a repository, or of the head of a branch.
 type question struct{ of, asked string }
 
 type answer struct {
@@ -30,6 +31,22 @@ func NewCache() *Cache { return &Cache{kept: map[question]answer{}} }
 func (a *Cache) forget(repository string) {
 	if a != nil {
 		maps.DeleteFunc(a.kept, func(q question, _ answer) bool { return q.of == repository })
+	}
+}
+
+// hindrance is why a question about a merge was answered by no, as long as that is kept; empty: it is to be judged.
+func (a *Cache) hindrance(q question, now time.Time) string {
+	if a == nil || !now.Before(a.kept[q].until) {
+		return ""
+	}
+	why, _ := a.kept[q].is.(string)
+	return why
+}
+
+// hinder keeps why something is not to be merged.
+func (a *Cache) hinder(q question, why string, until time.Time) {
+	if a != nil {
+		a.kept[q] = answer{until, why}
 	}
 }
 

@@ -8,10 +8,14 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/reconciler/updates/propose"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -216,5 +220,115 @@ func TestAValueThatIsNoVersion(t *testing.T) {
 		if r := w.runs(); r.Found.Verdicts[0].Current.Tag != "1.5.0" || r.Found.Verdicts[0].Why != updates.UpToDate {
 			t.Errorf("with latest in %s it is %+v", file, r.Found.Verdicts[0])
 		}
+	}
+}
+
+// A forge that shows no pull request to whoever asks, as to a token that is for another repository, says nothing of one; of one that
+// was deleted nobody can say more than that it was.
+func TestAForgeThatShowsNothing(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	none := &forge.Error{Status: http.StatusNotFound}
+	w.forge.hidden, w.forge.closed = none, none
+	if _, err := w.proposer.Run(t.Context()); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("the error is %v", err)
+	}
+	if got := w.memory().Policies[web]; len(got.KeptBack) > 0 || got.Proposal == nil {
+		t.Fatalf("remembered is %+v", got)
+	}
+	w.forge.closed = nil
+	w.runs()
+	if got := w.memory().Policies[web]; len(got.KeptBack) != 1 {
+		t.Errorf("remembered is %+v", got)
+	}
+}
+
+// A pull request that cannot be closed keeps no other from being opened.
+func TestAForgeThatDoesNotCloseOne(t *testing.T) {
+	w := grouped(t, "each, limits: {open: 9, perHour: 9}")
+	w.registry.tags[image] = []string{"1.0.0"}
+	w.runs("Opened " + podinfoBranch)
+	w.charts.Uses = nil
+	w.registry.tags[image] = []string{"1.0.0", "1.1.0"}
+	w.proposer.Forge = stubborn{w.forge}
+	if _, err := w.proposer.Run(t.Context()); err == nil || len(w.forge.all) != 4 || len(w.memory().Closing) != 1 {
+		t.Errorf("there are %d pull requests, to be closed are %+v, and the error is %v", len(w.forge.all), w.memory().Closing, err)
+	}
+}
+
+// Two sources of one repository do not take each other's pull requests for what is not wanted any more.
+func TestTwoSources(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.repo.Write("next", "another source", twin.Tree{"waybill.yaml": twin.File([]byte(w.source["waybill.yaml"]))}.Folder())
+	w.proposer.Base = "next"
+	if _, err := w.proposer.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is that of the source main, and this is next") || !w.forge.all[0].Open {
+		t.Errorf("the error is %v", err)
+	}
+	w.proposer.Base = "main"
+	w.runs(stays)
+}
+
+// A roll-out that stopped at a commit that is no more, because the history was rewritten, stops nothing.
+func TestARolloutOfALostCommit(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	lost := rollouts.Version{Commit: digest("c")[7:47]}
+	w.recorded = []rollouts.Rollout{{
+		Unit: rollouts.Unit{Namespace: "shop", Name: "web"}, Status: rollouts.Status{Phase: rollouts.Stopped, Base: lost, Target: lost},
+	}}
+	w.runs(opened)
+}
+
+// wordy has images that say much of themselves.
+type wordy struct{ *registries }
+
+func (w wordy) Image(ctx context.Context, ref string) (registry.Image, error) {
+	is, err := w.registries.Image(ctx, ref)
+	is.Source = "https://example.com/" + strings.Repeat("a", 480)
+	is.Changelog, is.URL = is.Source, is.Source
+	return is, err
+}
+
+// What images say of themselves leaves room for what the change does.
+func TestAPreviewBesideManyLinks(t *testing.T) {
+	s := sourceOf(", group: all")
+	policy := s["images.yaml"]
+	for i := range 60 {
+		name := fmt.Sprint("web", i)
+		s[name+".yaml"] = strings.NewReplacer("name: web,", "name: "+name+",", "{name: web}", "{name: "+name+"}").Replace(policy)
+		s["apps/"+name+".yaml"] = strings.ReplaceAll(value(image+":1.0.0"), "shop:web", "shop:"+name)
+	}
+	w := begin(t, s, "1.0.0", "1.1.0")
+	w.proposer.Registries = func(render.ConfigSpec) (propose.Registry, propose.Catalog, error) {
+		return wordy{w.registry}, w.catalog, nil
+	}
+	least := 0
+	w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, error) {
+		least = limit
+		return "", nil
+	}
+	w.runs("Opened waybill/update/_all")
+	if least < forge.MaxBody/3 || !strings.Contains(w.forge.drafts[0].Body, " more\n") {
+		t.Errorf("there is room for %d bytes", least)
+	}
+}
+
+// A server that moves the memory and not the branch leaves a branch that is Waybill's still.
+func TestAServerThatMovesNotAll(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.repo.Refuse(branch)
+	if _, err := w.proposer.Run(t.Context()); err == nil {
+		t.Fatal("it was pushed")
+	}
+	w.repo.Refuse()
+	w.runs(edited)
+	if got := w.changes(branch)["apps/web.yaml"]; got != value(image+":1.2.0") {
+		t.Errorf("the branch changes %q", got)
+	}
+	w.runs(stays)
+	if got := w.memory().Policies[web].Proposal.Over; got != "" {
+		t.Errorf("remembered is %s", got)
 	}
 }

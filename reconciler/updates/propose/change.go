@@ -1,6 +1,7 @@
 package propose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,6 +20,7 @@ type change struct {
 	branch   string
 	verdicts []*updates.Verdict
 	tree     *files.Folder
+	parent   files.ID // the commit of the base that it is made from
 	// at is where the branch is, and was what was proposed on it before; stays says that it has this change already.
 	at    files.ID
 	was   *updates.Proposal
@@ -30,7 +32,7 @@ var author = git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}
 
 // change makes what a branch is to change; nil if nothing is to be done about it, which is said.
 func (r *run) change(ctx context.Context, branch string, of []*updates.Verdict) (*change, error) {
-	c := &change{branch: branch, verdicts: of, at: r.heads[branch]}
+	c := &change{branch: branch, verdicts: of, parent: r.base.Commit, at: r.heads[branch]}
 	for _, v := range of {
 		if p := r.memory.Policies[v.Name()].Proposal; p.IsOpen() && p.Branch == branch {
 			c.was = p
@@ -42,7 +44,7 @@ func (r *run) change(ctx context.Context, branch string, of []*updates.Verdict) 
 	}
 	c.tree = r.written(edited)
 	if !c.at.IsZero() {
-		isOurs, err := r.isOurs(ctx, &updates.Proposal{Branch: branch, Tree: c.treeBefore()})
+		isOurs, err := r.isOurs(ctx, cmp.Or(c.was, &updates.Proposal{Branch: branch}))
 		if err != nil {
 			return nil, err
 		}
@@ -89,56 +91,66 @@ func (r *run) isStill(ctx context.Context, c *change) bool {
 	return true
 }
 
-// treeBefore is the tree that Waybill pushed to the branch last; empty where nothing is remembered.
-func (c *change) treeBefore() string {
-	if c.was != nil {
-		return c.was.Tree
-	}
-	return ""
-}
-
-// note remembers that the change is proposed.
+// note remembers that the change is proposed. That the pull request shows it is noted later, unless it stays.
 func (c *change) note(m *updates.Memory) {
 	for _, v := range c.verdicts {
-		p := updates.Proposal{Key: v.Key(), From: v.Current, To: v.Next, Branch: c.branch, Tree: c.tree.ID().String()}
-		if c.stays {
-			p.Tree = c.was.Tree
+		p := updates.Proposal{
+			Key: v.Key(), From: v.Current, To: v.Next, Branch: c.branch, Tree: c.tree.ID().String(), Parent: c.parent.String(),
 		}
-		if before := m.Policies[v.Name()].Proposal; before.IsOpen() {
-			p.PullRequest, p.URL, p.At = before.PullRequest, before.URL, before.At
-		} else if c.was != nil {
-			p.PullRequest, p.URL, p.At = c.was.PullRequest, c.was.URL, c.was.At
+		before := c.was
+		if its := m.Policies[v.Name()].Proposal; its.IsOpen() {
+			before = its
+		}
+		if before != nil {
+			p.PullRequest, p.URL = before.PullRequest, before.URL
+		}
+		if c.stays {
+			p.Tree, p.Parent, p.At = c.was.Tree, c.was.Parent, before.At
+		} else if !c.at.IsZero() {
+			p.Over = c.at.String()
 		}
 		m.Propose(v.Name(), &p)
 	}
 }
 
-// isOurs reports whether the head of a branch is the commit that Waybill pushed: its author, and the tree that is remembered. Of
+// isOurs reports whether the head of a branch is the commit that Waybill pushed: its author, and the tree and the parent that are
+// remembered, so that it is the only one on the branch, whoever else writes that name into a commit. Of
 // a branch below updates.BranchPrefix of which nothing is remembered, as when the memory was lost, it is one whose message names
 // the subscription. Another branch of which nothing is remembered is somebody else's: who fast-forwards it to a merged commit of
 // Waybill's has such a head, too.
 func (r *run) isOurs(ctx context.Context, p *updates.Proposal) (bool, error) {
-	if r.heads[p.Branch].IsZero() {
+	at := r.heads[p.Branch]
+	if at.IsZero() {
 		return true, nil
 	}
 	if err := r.Repository.Fetch(ctx, p.Branch); err != nil {
 		return false, err
 	}
-	head, ok, err := r.Repository.Branch(ctx, p.Branch)
-	if err != nil || !ok {
-		return !ok, err
+	if at.String() == p.Over {
+		return true, nil
+	}
+	head, err := r.Repository.Commit(ctx, at) // wherever the branch is by now
+	if err != nil {
+		return false, err
 	}
 	isWritten := head.Author == author && len(head.Others) == 0 && len(sources.Trailers(head.Message, trailer)) > 0
+	isAlone := p.Parent == "" || head.Parent.String() == p.Parent
 	isLost := p.Tree == "" && strings.HasPrefix(p.Branch, updates.BranchPrefix)
-	return isWritten && (isLost || head.Tree.ID().String() == p.Tree), nil
+	return isWritten && isAlone && (isLost || head.Tree.ID().String() == p.Tree), nil
 }
 
 // isSame reports whether a branch has the change already: what it changes is what is to be changed, whatever else the base got
-// meanwhile.
+// meanwhile. From a base that was rewritten it would bring back what that gave up.
 func (r *run) isSame(ctx context.Context, c *change) (bool, error) {
-	head, ok, err := r.Repository.Branch(ctx, c.branch)
-	if err != nil || !ok || c.was == nil {
+	if c.was == nil {
+		return false, nil
+	}
+	head, err := r.Repository.Commit(ctx, c.at)
+	if err != nil {
 		return false, err
+	}
+	if !r.isBefore(ctx, head.Parent.String(), r.base.Commit) {
+		return false, ctx.Err()
 	}
 	before, err := r.Repository.Commit(ctx, head.Parent)
 	if err != nil {

@@ -86,7 +86,7 @@ func (r *closer) one(ctx context.Context, c *updates.Closing, closed map[int]boo
 			o.Why = "it is proposed on " + record.Proposal.Branch
 		}
 	}
-	if err := r.Forge.ClosePullRequest(ctx, pull.Number); err != nil && !errors.Is(err, forge.ErrNotFound) {
+	if err := r.Forge.ClosePullRequest(ctx, pull.Number); err != nil {
 		return o, err
 	}
 	closed[pull.Number] = true
@@ -97,11 +97,7 @@ func (r *closer) one(ctx context.Context, c *updates.Closing, closed map[int]boo
 // was interrupted is known by its branch.
 func (r *closer) pull(ctx context.Context, c *updates.Closing) (forge.PullRequest, error) {
 	if c.PullRequest != 0 {
-		p, err := r.Forge.PullRequest(ctx, c.PullRequest)
-		if errors.Is(err, forge.ErrNotFound) {
-			return forge.PullRequest{}, nil
-		}
-		return p, err
+		return r.pullRequest(ctx, c.PullRequest)
 	}
 	if r.heads[c.Branch].IsZero() {
 		return forge.PullRequest{}, nil

@@ -118,7 +118,7 @@ func (k *killing) Publish(ctx context.Context, all []git.Update) ([]files.ID, er
 
 // Whoever is killed after it was remembered what was to be committed, and before it was, loses nothing: it is committed the next time.
 func TestKilledBeforeTheCommit(t *testing.T) {
-	w := committing(t, ", limits: {perHour: 9}", "1.0.0", "1.1.0")
+	w := committing(t, ", limits: {perHour: 1}", "1.0.0", "1.1.0")
 	w.proposer.Repository = &killing{Repo: w.repo, before: "main"}
 	func() {
 		defer func() { _ = recover() }()

@@ -21,9 +21,9 @@ type learner struct{ *run }
 // learn notes what people and roll-outs made of earlier proposals.
 func (r *learner) learn(ctx context.Context, all []updates.Subscription) error {
 	r.memory.Learn(all, r.base.Commit.String())
-	ask := askOnce(ctx, r.Forge)
+	ask := r.askOnce(ctx)
 	for i := range all {
-		if p := r.memory.Policies[all[i].Name()].Proposal; p.IsOpen() && p.Parent != "" {
+		if p := r.memory.Policies[all[i].Name()].Proposal; p.IsOpen() && p.Branch == r.Base {
 			if err := r.committed(ctx, &all[i], p); err != nil {
 				return err
 			}
@@ -35,11 +35,12 @@ func (r *learner) learn(ctx context.Context, all []updates.Subscription) error {
 			continue
 		}
 		is, err := ask(p.PullRequest)
-		if errors.Is(err, forge.ErrNotFound) || err == nil && !is.Open && is.Merged == "" {
+		if err != nil {
+			return err
+		}
+		if !is.Open && is.Merged == "" {
 			r.memory.KeepBack(n, p.Key, fmt.Sprintf("pull request %d was closed", p.PullRequest))
 			r.memory.Propose(n, nil)
-		} else if err != nil {
-			return err
 		} else if is.Merged != "" {
 			merged := *p
 			merged.Merged = is.Merged
@@ -52,8 +53,19 @@ func (r *learner) learn(ctx context.Context, all []updates.Subscription) error {
 	return r.keptByRollouts(ctx, all)
 }
 
-// askOnce asks a forge for pull requests, for each once.
-func askOnce(ctx context.Context, at forge.Proposer) func(number int) (forge.PullRequest, error) {
+// pullRequest is a pull request by its number, and the zero value where there is none any more. A forge says so, too, to whom it shows
+// none, as to a token that is for another repository: that is an error.
+func (p *Proposer) pullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
+	is, err := p.Forge.PullRequest(ctx, number)
+	if !errors.Is(err, forge.ErrNotFound) {
+		return is, err
+	}
+	_, err = p.Forge.OpenPullRequests(ctx, p.Now())
+	return forge.PullRequest{}, err
+}
+
+// askOnce asks for pull requests, for each once.
+func (r *learner) askOnce(ctx context.Context) func(number int) (forge.PullRequest, error) {
 	type answer struct {
 		forge.PullRequest
 		err error
@@ -62,7 +74,7 @@ func askOnce(ctx context.Context, at forge.Proposer) func(number int) (forge.Pul
 	return func(number int) (forge.PullRequest, error) {
 		a, is := asked[number]
 		if !is {
-			a.PullRequest, a.err = at.PullRequest(ctx, number)
+			a.PullRequest, a.err = r.pullRequest(ctx, number)
 			asked[number] = a
 		}
 		return a.PullRequest, a.err
@@ -99,7 +111,9 @@ func (r *learner) committed(ctx context.Context, s *updates.Subscription, p *upd
 		}
 		queue = append(append(queue, at.Parent), at.Others...)
 	}
-	if !isWhole {
+	if isWhole {
+		r.memory.Opened = slices.DeleteFunc(slices.Clone(r.memory.Opened), p.At.Equal) // which was not to be
+	} else {
 		r.memory.KeepBack(s.Name(), p.Key, fmt.Sprintf("it may have been committed on %.12s, which the history of %s does not tell", p.Parent, r.Base))
 	}
 	r.memory.Propose(s.Name(), nil)
@@ -122,7 +136,8 @@ func (r *learner) keptByRollouts(ctx context.Context, all []updates.Subscription
 		if !ended || !st.Base.IsKnown() || !st.Target.IsKnown() {
 			continue
 		}
-		if err := r.keptByRollout(ctx, &recorded[i], all); err != nil {
+		err := r.keptByRollout(ctx, &recorded[i], all)
+		if err != nil && !errors.Is(err, files.ErrMissing) { // of a history that was rewritten nobody can learn any more
 			return err
 		}
 	}

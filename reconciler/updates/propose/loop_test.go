@@ -299,3 +299,18 @@ func TestADigestThatChanges(t *testing.T) {
 		t.Errorf("written is %q", got)
 	}
 }
+
+// A clock that was ten years ahead keeps nothing back for ten years when it is right again.
+func TestAClockThatWasAhead(t *testing.T) {
+	w := begin(t, sourceOf(", minimumAge: 1h, schedule: ['0 * * * *'], limits: {perHour: 1}"), "1.0.0", "1.1.0")
+	right := w.now
+	w.now = w.now.AddDate(10, 0, 0)
+	w.looks(w.loop(), 3*time.Hour)
+	w.forge.all[0].Open = false
+	w.now = right
+	w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.looks(w.loop(), 3*time.Hour)
+	if len(w.forge.all) != 2 || w.changes(branch)["apps/web.yaml"] != value(image+":1.2.0") {
+		t.Errorf("there are %d pull requests", len(w.forge.all))
+	}
+}

@@ -17,7 +17,8 @@ import (
 // merger merges pull requests that nobody but Waybill committed to.
 type merger struct{ *run }
 
-// mergeRest is for how long a pull request shows its change before it is merged, so that the checks of others have begun.
+// mergeRest is for how long a pull request shows its change before it is merged, so that the checks of others have begun, and for how
+// long what hinders it is not judged again by a controller.
 const mergeRest = 5 * time.Minute
 
 // merge merges the first pull request that may be merged now. One at most: what the next one does is to be judged beside it.
@@ -28,7 +29,7 @@ func (r *merger) merge(ctx context.Context) error {
 	asked := map[int]bool{}
 	for _, n := range r.memory.Open() {
 		p := r.memory.Policies[n].Proposal
-		isNew := !p.At.Before(r.now) // it was opened, or edited, by this run
+		isNew := p.At.IsZero() || !p.At.Before(r.now) // it does not show its change yet, or does by this run
 		if p.PullRequest == 0 || isNew || asked[p.PullRequest] || r.tried[p.PullRequest] {
 			continue
 		}
@@ -51,18 +52,35 @@ func (r *merger) one(ctx context.Context, p *updates.Proposal) (why string, err 
 	if why != "" || err != nil {
 		return why, err
 	}
+	q := question{r.heads[p.Branch].String(), "merge into " + r.base.Commit.String()}
+	if why := r.Cache.hindrance(q, r.now); why != "" {
+		return why, nil
+	}
 	effect, err := r.effect(ctx, contents)
 	if err != nil {
 		return "", err
 	}
 	if why := effect.HindersMerge(); why != "" {
+		r.Cache.hinder(q, why, r.now.Add(mergeRest)) // roll-outs take hours, and both versions are planned each time
 		return why, nil
 	}
 	return r.carryOut(ctx, p)
 }
 
-// carryOut merges a pull request at the head that was judged. It says why the forge does not.
+// carryOut merges a pull request at the head that was judged, into the base that it was judged for: a forge refuses another head, and
+// asks for no base. It says why it is not merged.
 func (r *merger) carryOut(ctx context.Context, p *updates.Proposal) (why string, err error) {
+	heads, err := r.Repository.Heads(ctx)
+	if err != nil {
+		return "", err
+	}
+	for branch, at := range map[string]files.ID{
+		r.Base: r.base.Commit, p.Branch: r.heads[p.Branch], updates.MemoryBranch: r.memoryAt.Commit,
+	} {
+		if heads[branch] != at {
+			return "a branch moved while it was judged, and it is judged again", nil
+		}
+	}
 	r.tried[p.PullRequest] = true
 	err = r.Forge.MergePullRequest(ctx, p.PullRequest, r.heads[p.Branch].String())
 	if e, is := errors.AsType[*forge.Error](err); is && e.IsRefusal() {
@@ -92,7 +110,9 @@ func (r *merger) mergeable(ctx context.Context, p *updates.Proposal) (contents m
 	if why := r.unsure(p); why != "" {
 		return nil, why, nil
 	}
-	isOurs, err := r.isOurs(ctx, p)
+	now := *p
+	now.Over = "" // what was there before is not what is to be merged
+	isOurs, err := r.isOurs(ctx, &now)
 	if err != nil || !isOurs {
 		return nil, "somebody else's commit is on the branch", err
 	}
@@ -101,8 +121,8 @@ func (r *merger) mergeable(ctx context.Context, p *updates.Proposal) (contents m
 	switch {
 	case err != nil:
 		return nil, "", err
-	case !is.Open || is.Head != head.String() || is.Base != r.Base:
-		return nil, fmt.Sprintf("the forge does not show it as one from %.12s to %s", head, r.Base), nil
+	case !is.Open || is.Head != head.String() || is.Branch != p.Branch || is.Base != r.Base:
+		return nil, fmt.Sprintf("the forge does not show it as one from %s at %.12s to %s", p.Branch, head, r.Base), nil
 	}
 	if contents, why, err = r.contents(ctx, head); why != "" || err != nil {
 		return nil, why, err
@@ -143,6 +163,9 @@ func (r *merger) contents(ctx context.Context, of files.ID) (contents map[string
 	head, err := r.Repository.Commit(ctx, of)
 	if err != nil {
 		return nil, "", err
+	}
+	if !r.isBefore(ctx, head.Parent.String(), r.base.Commit) {
+		return nil, "it comes after commits that " + r.Base + " does not have", ctx.Err()
 	}
 	before, err := r.Repository.Commit(ctx, head.Parent)
 	if err != nil {

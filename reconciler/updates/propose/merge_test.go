@@ -2,12 +2,14 @@ package propose_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -122,5 +124,139 @@ func TestWhatIsNotAsItWasProposed(t *testing.T) {
 	w.looks(w.loop(), 20*time.Minute)
 	if w.forge.all[0].Open || w.changes("main")["apps/web.yaml"] != value(image+":1.1.0") {
 		t.Error("what is as it was is not merged")
+	}
+}
+
+// What was judged for a base is not merged into another one: somebody may have pushed meanwhile.
+func TestABaseThatMovesWhileAMergeIsJudged(t *testing.T) {
+	for name, moves := range map[string]func(*world){
+		"the base": func(w *world) {
+			w.source["apps/web.yaml"] = "# theirs\n" + w.source["apps/web.yaml"]
+			w.commit()
+		},
+		"the memory": func(w *world) {
+			w.repo.Write(updates.MemoryBranch, "another one leads", w.head(updates.MemoryBranch).Tree)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := merging(t)
+			judge := w.proposer.Judge
+			w.proposer.Judge = func(ctx context.Context, base string) (judgement, error) {
+				moves(w)
+				return judge(ctx, base)
+			}
+			if r := w.runs(stays, waits); !strings.Contains(r.Outcomes[1].Why, "moved while it was judged") || !w.forge.all[0].Open {
+				t.Errorf("it is %+v", r.Outcomes)
+			}
+		})
+	}
+}
+
+// forged has somebody put a commit on the branch that says to be Waybill's and holds what Waybill's does.
+func (w *world) forged(after ...files.ID) {
+	w.t.Helper()
+	h := w.head(branch)
+	u := git.Update{Branch: branch, Old: h.Commit, Anew: true, After: after, Tree: h.Tree, Message: h.Message, Author: h.Author, When: w.now}
+	if _, err := w.repo.Publish(w.t.Context(), []git.Update{u}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A commit that says to be Waybill's, and holds what Waybill's does, is somebody else's if it comes after another one: it may undo
+// what the base got since, and bring what nobody reviewed.
+func TestACommitThatSaysToBeWaybills(t *testing.T) {
+	for name, forges := range map[string]func(*world){
+		"after the base as it is now": func(w *world) {
+			w.source["apps/web.yaml"], w.source["apps/other.yaml"] = value(image+":1.0.0")+"# mended\n", "a: b\n"
+			w.forged(w.commit())
+		},
+		"after a person's": func(w *world) {
+			tree := w.head(branch).Tree
+			of := twin.Of(tree)
+			of["x"] = twin.File([]byte("x"))
+			at := w.repo.Write(branch, "mine", of.Folder())
+			if _, err := w.repo.Publish(w.t.Context(), []git.Update{{Branch: branch, Old: at, Tree: tree, Message: "Update\n\nWaybill-Update: image x 1\n", Author: git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, When: w.now}}); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := merging(t)
+			forges(w)
+			at := w.head(branch).Commit
+			w.runs(theirs, waits)
+			if !w.forge.all[0].Open || w.head(branch).Commit != at {
+				t.Error("it is taken for Waybill's")
+			}
+		})
+	}
+}
+
+// rewritten is a source whose base has a commit that its owners take away again, with all that came after it.
+func (w *world) rewritten() {
+	w.repo.Delete("main")
+	delete(w.source, "leaked.yaml")
+	w.commit()
+}
+
+// A base that was rewritten does not get back what it gave up: the change is made anew from what it is now, and before that is not
+// merged.
+func TestABaseThatIsRewritten(t *testing.T) {
+	s := sourceOf(", automerge: true")
+	s["leaked.yaml"] = "password: x\n"
+	w := begin(t, s, "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.now = w.now.Add(time.Hour)
+	w.rewritten()
+	w.runs(edited)
+	if h := w.head(branch); h.Parent != w.head("main").Commit || !w.forge.all[0].Open {
+		t.Errorf("the branch comes after %s", h.Parent)
+	}
+	s = sourceOf(", automerge: true, schedule: ['0 6 * * *']")
+	s["leaked.yaml"] = "password: x\n"
+	w = begin(t, s, "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.rewritten()
+	w.looks(w.loop(), 20*time.Minute)
+	if !w.forge.all[0].Open {
+		t.Error("what comes after commits that are no more was merged")
+	}
+}
+
+// numb is a forge that edits nothing.
+type numb struct{ *pulls }
+
+func (numb) EditPullRequest(context.Context, int, draft) error { return errors.New("503") }
+
+// A pull request that could not be edited when its branch was pushed is edited the next time, and checks have their time from then on.
+func TestAPullRequestThatShowsAnotherChange(t *testing.T) {
+	w := merging(t)
+	w.now = w.now.Add(time.Hour)
+	w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.proposer.Forge = numb{w.forge}
+	if _, err := w.proposer.Run(t.Context()); err == nil || w.changes(branch)["apps/web.yaml"] != value(image+":1.2.0") {
+		t.Fatalf("the branch changes %v, and the error is %v", w.changes(branch), err)
+	}
+	w.proposer.Forge = w.forge
+	w.runs(edited)
+	if title := w.forge.drafts[0].Title; title != "Update "+image+" to 1.2.0" || !w.forge.all[0].Open {
+		t.Errorf("it says %s", title)
+	}
+	w.runs(stays, waits)
+}
+
+// A roll-out that is open for hours does not have a controller plan every minute, and when it is over the merge is not far.
+func TestAHindranceIsNotJudgedEveryMinute(t *testing.T) {
+	w := begin(t, sourceOf(", automerge: true"), "1.0.0", "1.1.0")
+	k := w.loop()
+	w.effect.Ends = []string{"shop/web"}
+	w.looks(k, time.Hour)
+	if n := len(w.judged); n == 0 || n > 12 || !w.forge.all[0].Open {
+		t.Fatalf("within an hour it was judged %d times", n)
+	}
+	w.effect = updates.Effect{}
+	w.looks(k, 6*time.Minute)
+	if w.forge.all[0].Open {
+		t.Error("it is not merged when nothing hinders it")
 	}
 }

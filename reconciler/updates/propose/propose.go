@@ -261,8 +261,22 @@ func (r *run) read(ctx context.Context) error {
 	if r.memory, err = updates.Decode(r.memoryAt.Tree); err != nil {
 		return err
 	}
+	if err := r.owns(r.memory); err != nil {
+		return err
+	}
 	r.snapshot, err = r.Repository.Snapshot(ctx, base.Commit.String(), r.Subdir)
 	return err
+}
+
+// owns is an error where another source of the repository has the memory, and the branches: either would close what the other one opens.
+func (p *Proposer) owns(m *updates.Memory) error {
+	is := strings.TrimSuffix(p.Base+":"+p.Subdir, ":")
+	if was := m.Source; was != "" && was != is {
+		return fmt.Errorf("branch %s of %s is that of the source %s, and this is %s: new versions are looked for in one source of a repository; "+
+			"if this one took its place, write it as source into recent.json there", updates.MemoryBranch, p.Repository.Name(), was, is)
+	}
+	m.Source = is
+	return nil
 }
 
 // isBefore reports whether a commit is another one, or in its history, for sure.

@@ -15,14 +15,14 @@ import (
 type presenter struct{ *run }
 
 // show has a pull request show a change: opens one, or has it say what it changes now. One that stays is not touched, unless
-// nobody knows of it yet.
+// nobody knows of it yet, or it could not be edited when the branch was pushed.
 func (r *presenter) show(ctx context.Context, c *change) error {
 	known := r.memory.Policies[c.verdicts[0].Name()].Proposal
 	if r.settings.commits() {
 		r.say(c, map[bool]Did{true: Stays, false: Pushed}[c.stays], "", "")
 		return nil
 	}
-	if c.stays && known.PullRequest != 0 {
+	if c.stays && known.PullRequest != 0 && !known.At.IsZero() {
 		r.say(c, Stays, known.URL, "")
 		return nil
 	}
@@ -67,7 +67,7 @@ func (r *presenter) found(ctx context.Context, c *change, draft forge.Draft) (fo
 func (r *presenter) draft(ctx context.Context, c *change) (forge.Draft, error) {
 	var b strings.Builder
 	for i, v := range c.verdicts {
-		if i == maxShown {
+		if i == maxShown || b.Len() > forge.MaxBody/2 {
 			fmt.Fprintf(&b, "* and %d more\n", len(c.verdicts)-i)
 			break
 		}
