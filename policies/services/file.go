@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,14 +108,18 @@ func Encode(lines []Line) []byte {
 	return []byte("{\n" + b.String() + "\n}\n")
 }
 
-// Decode reads a file back. One that a later version wrote has fields that this one does not know, and passes over.
+// Decode reads a file back; nil is none. One that a later version wrote has fields that this one does not know, and passes over. One
+// that says nothing is refused: Waybill writes none then, so that the rest of it is lost.
 func Decode(data []byte) (File, error) {
 	var f File
-	if len(bytes.TrimSpace(data)) == 0 {
+	if data == nil {
 		return f, nil
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return File{}, fmt.Errorf("it is not what Waybill wrote: %w", err)
+	}
+	if len(f.Exports)+len(f.Imports) == 0 {
+		return File{}, errors.New("it is not what Waybill wrote: it says of no service that it is exported or imported")
 	}
 	return f, nil
 }

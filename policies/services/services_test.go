@@ -330,7 +330,12 @@ func TestFile(t *testing.T) {
 	if empty := services.Encode(nil); empty != nil {
 		t.Errorf("an empty file is %s", empty)
 	}
-	if _, err := services.Decode([]byte("[]")); err == nil {
-		t.Error("a list is taken")
+	for _, text := range []string{"[]", "", "\n", "null", "{}", `{"imports": []}`} {
+		if f, err := services.Decode([]byte(text)); err == nil {
+			t.Errorf("%q is taken: %+v", text, f)
+		}
+	}
+	if f, err := services.Decode(nil); err != nil || len(f.Exports)+len(f.Imports) > 0 {
+		t.Errorf("none is %+v, %v", f, err)
 	}
 }

@@ -73,7 +73,7 @@ func servicesOf(p tree.Published) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", tree.ServicesFile, err)
 	}
-	return data, nil
+	return append([]byte{}, data...), nil // an empty file is not none
 }
 
 // delivered reads what is published for a cluster, whose newest commit may be applied.

@@ -2,6 +2,7 @@ package services
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	rules "github.com/waybill-dev/waybill/policies/services"
@@ -50,10 +51,14 @@ func (x *Exchange) Lay(in *layout.Input, trees []layout.Tree) ([]layout.Tree, *L
 			l.service(s, &result.services[i])
 		}
 	}
-	l.kept()
+	unread := l.kept()
 	trees = slices.Clone(trees)
 	for i := range trees {
 		if _, stays := in.Stays[i]; stays || trees[i].Err != nil || in.Virtual.At(i) != nil {
+			continue
+		}
+		if err := unread[i]; err != nil {
+			trees[i].Folder, trees[i].Err = in.Flux[i].Before.Built, err
 			continue
 		}
 		if blob := l.file(i); blob != nil {
@@ -147,8 +152,8 @@ func (l *layer) add(line rules.Line) entry {
 	return entry(len(l.lines) - 1) //nolint:gosec // a plan has far fewer services
 }
 
-// kept adds what was published of services with a mistake.
-func (l *layer) kept() {
+// kept adds what was published of services with a mistake, and returns for which clusters that cannot be read.
+func (l *layer) kept() (unread map[int]error) {
 	wrong := map[object.Ref]map[string]bool{} // the styles
 	for _, s := range l.exchange.services {
 		if !s.wrong {
@@ -160,9 +165,13 @@ func (l *layer) kept() {
 		wrong[s.ref][s.style()] = true
 	}
 	if len(wrong) == 0 {
-		return
+		return nil
 	}
-	known := map[files.ID][]entry{}
+	type read struct {
+		entries []entry
+		err     error
+	}
+	known := map[files.ID]read{}
 	for i := range l.of {
 		built := l.in.Flux[i].Before.Built
 		if built == nil {
@@ -173,21 +182,29 @@ func (l *layer) kept() {
 			continue
 		}
 		if _, is := known[e.ID]; !is {
-			known[e.ID] = l.keptOf(e.Blob, wrong)
+			entries, err := l.keptOf(e.Blob, wrong)
+			known[e.ID] = read{entries, err}
 		}
-		l.of[i] = append(l.of[i], known[e.ID]...)
+		if err := known[e.ID].err; err != nil {
+			if unread == nil {
+				unread = map[int]error{}
+			}
+			unread[i] = fmt.Errorf("reading %s as it was published: %w", tree.ServicesFile, err)
+		}
+		l.of[i] = append(l.of[i], known[e.ID].entries...)
 	}
+	return unread
 }
 
 // keptOf are the lines of a file about services with a mistake.
-func (l *layer) keptOf(b *files.Blob, wrong map[object.Ref]map[string]bool) (all []entry) {
+func (l *layer) keptOf(b *files.Blob, wrong map[object.Ref]map[string]bool) (all []entry, err error) {
 	data, err := b.Bytes()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	f, err := rules.Decode(data)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	of := func(namespace, service string) map[string]bool {
 		return wrong[object.Ref{Kind: "Service", Namespace: namespace, Name: service}]
@@ -202,7 +219,7 @@ func (l *layer) keptOf(b *files.Blob, wrong map[object.Ref]map[string]bool) (all
 			all = append(all, l.add(e.Line()))
 		}
 	}
-	return all
+	return all, nil
 }
 
 // file is that of a cluster; nil where it has none.
