@@ -15,8 +15,11 @@ import (
 func (r *resolver) decide() {
 	for _, w := range r.wanted {
 		if w.refused {
-			for _, name := range []string{w.plain(), w.apart()} {
-				r.stays[types.NamespacedName{Namespace: w.from.Namespace, Name: name}] = true
+			for _, called := range []string{w.plain(), w.apart()} {
+				name := types.NamespacedName{Namespace: w.from.Namespace, Name: called}
+				if l := r.mine[name]; l != nil && isOf(l, w.from, w.provider) { // which may be another one's
+					r.stays[name] = true
+				}
 			}
 			continue
 		}
@@ -56,6 +59,9 @@ func (r *resolver) slice(w *wanted) *discovery.EndpointSlice {
 		},
 		AddressType: w.slice.AddressType, Ports: w.slice.Ports,
 	}
+	if uid := r.in.Providers[w.provider].UID; uid != "" {
+		s.Annotations[ProviderUIDAnnotation] = uid
+	}
 	return made(s, w.slice.Endpoints)
 }
 
@@ -83,7 +89,7 @@ func ours(l *discovery.EndpointSlice) *discovery.EndpointSlice {
 	for _, k := range []string{discovery.LabelServiceName, discovery.LabelManagedBy} {
 		s.Labels[k] = l.Labels[k]
 	}
-	for _, k := range []string{ProviderAnnotation, apply.OwnerAnnotation} {
+	for _, k := range []string{ProviderAnnotation, ProviderUIDAnnotation, apply.OwnerAnnotation} {
 		if v, ok := l.Annotations[k]; ok {
 			s.Annotations[k] = v
 		}

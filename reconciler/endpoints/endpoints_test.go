@@ -51,6 +51,13 @@ func has(all ...endpoints.Slice) *endpoints.Provider {
 	return &endpoints.Provider{Services: endpoints.Services{api: all}}
 }
 
+// cluster is a provider whose Namespace kube-system has a UID, with slices of shop/api.
+func cluster(uid string, certain bool, all ...endpoints.Slice) *endpoints.Provider {
+	p := has(all...)
+	p.UID, p.Certain = uid, certain
+	return p
+}
+
 // applied is what a result leaves of what was there: each slice has a UID.
 func applied(r *endpoints.Result, live ...*discovery.EndpointSlice) []*discovery.EndpointSlice {
 	named := func(all []*discovery.EndpointSlice, s *discovery.EndpointSlice) bool {
@@ -128,6 +135,7 @@ func TestResolve(t *testing.T) {
 		{"its own, derived", []services.Import{derived("us-1")}, nil, map[string]*endpoints.Provider{"us-1": has(slice("api-1", "10.102.0.5"))}, "apply shop/imported-us-1-api-1 for derived-api: http metrics 10.102.0.5\n"},
 		{"two slices of one name", []services.Import{derived("a", "a-b")}, nil, map[string]*endpoints.Provider{"a": has(slice("b-x", "10.101.0.5")), "a-b": has(slice("x", "10.103.0.5"))}, "apply shop/imported-a-b-x-6c8ed8e3 for derived-api: http metrics 10.103.0.5\napply shop/imported-a-b-x-70f56b9c for derived-api: http metrics 10.101.0.5\n"},
 		{"one of them is not known", []services.Import{derived("a", "a-b")}, map[string]*endpoints.Provider{"a-b": has(slice("x", "10.103.0.5"))}, map[string]*endpoints.Provider{"a": has(slice("b-x", "10.101.0.5"))}, "apply shop/imported-a-b-x-70f56b9c for derived-api: http metrics 10.101.0.5\n"},
+		{"what is refused of one has the name of the other's", []services.Import{derived("a", "a-b")}, map[string]*endpoints.Provider{"a": has(slice("b-x", "10.101.0.5")), "a-b": has()}, map[string]*endpoints.Provider{"a": has(slice("b-x", "10.101.0.6")), "a-b": has(slice("x", "127.0.0.1"))}, "apply shop/imported-a-b-x-70f56b9c for derived-api: http metrics 10.101.0.6\ndelete shop/imported-a-b-x uid of imported-a-b-x\nrefused a-b api x: 127.0.0.1 is a loopback address\n"},
 		{"1001 endpoints", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(many)}, "refused eu-1 api api-1: it has 1001 endpoints; at most 1000 are taken\n"},
 		{"101 ports", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(ports)}, "refused eu-1 api api-1: it has 101 ports; at most 100 are taken\n"},
 		{"names", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(name)}, "refused eu-1 api api-1: its addressType is \"FQDN\"; IPv4 and IPv6 are taken\n"},
@@ -139,6 +147,10 @@ func TestResolve(t *testing.T) {
 		{"a bad one beside a good one", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-0", "127.0.0.1"), slice("api-1", "10.101.0.5"))}, five + "refused eu-1 api api-0: 127.0.0.1 is a loopback address\n"},
 		{"outside of its ranges", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.102.0.5")).Services, Ranges: []netip.Prefix{netip.MustParsePrefix("10.101.0.0/16")}}}, "refused eu-1 api api-1: 10.102.0.5 is in none of the ranges that the annotation waybill.dev/pod-cidrs of its Cluster lists\n"},
 		{"within them", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.101.0.5")).Services, Ranges: []netip.Prefix{netip.MustParsePrefix("10.101.0.0/16")}}}, five},
+		{"what is wrong with it", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": {Services: has().Services, Wrong: "it is wrong"}}, "refused eu-1 api : it is wrong\n"},
+		{"another cluster", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": cluster("u2", false)}, "refused eu-1 api : this is not the cluster that it was: its Namespace kube-system had the UID u1, and has u2; if it was made anew, write that as spec.id of its Cluster\n"},
+		{"another one, which it has to be", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": cluster("u2", true)}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
+		{"the same one", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false)}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
 		{"another family", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "fd00::5"))}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
 	} {
 		in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: c.imports, Providers: c.before}
@@ -179,6 +191,23 @@ func TestOthersStay(t *testing.T) {
 	in.Live, in.Taken = nil, map[types.NamespacedName]bool{{Namespace: "shop", Name: "eu-1-api-1"}: true, {Namespace: "shop", Name: "eu-1-api-1-7eff0ea3"}: true}
 	r = endpoints.Resolve(&in)
 	if got, want := shown(&r), "refused eu-1 api api-1: somebody else has an EndpointSlice eu-1-api-1-7eff0ea3\n"; got != want {
+		t.Errorf("%swant\n%s", got, want)
+	}
+}
+
+// TestASourceThatMoved has slices that it brought when it was known otherwise: they are its own still.
+func TestASourceThatMoved(t *testing.T) {
+	in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: []services.Import{native}, Providers: map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}}
+	first := endpoints.Resolve(&in)
+	in.Live = applied(&first)
+	in.Owner, in.Formerly = "https://git.example/moved", []string{owner}
+	r := endpoints.Resolve(&in)
+	if got, want := shown(&r), "apply shop/eu-1-api-1 for api: http 10.101.0.5\n"; got != want || r.Apply[0].UID != in.Live[0].UID || r.Apply[0].Annotations[apply.OwnerAnnotation] != in.Owner {
+		t.Errorf("%swant\n%s", got, want)
+	}
+	in.Imports = nil
+	r = endpoints.Resolve(&in)
+	if got, want := shown(&r), "delete shop/eu-1-api-1 uid of eu-1-api-1\n"; got != want {
 		t.Errorf("%swant\n%s", got, want)
 	}
 }

@@ -25,8 +25,11 @@ func drawnLive(r *rand.Rand) (all []*discovery.EndpointSlice) {
 		s := &discovery.EndpointSlice{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "shop", Name: draw(r, "a-b-x", "imported-a-b-x", "a-x", "a-b-b-x", "c-x", "imported-c-x"), UID: types.UID(fmt.Sprint("u", i)),
-				Labels:      map[string]string{discovery.LabelServiceName: draw(r, "api", "derived-api"), discovery.LabelManagedBy: draw(r, endpoints.ManagedBy, endpoints.ManagedBy, "endpointslice-controller.k8s.io")},
-				Annotations: map[string]string{endpoints.ProviderAnnotation: draw(r, "a", "a-b", "c"), apply.OwnerAnnotation: draw(r, owner, owner, "another")},
+				Labels: map[string]string{discovery.LabelServiceName: draw(r, "api", "derived-api"), discovery.LabelManagedBy: draw(r, endpoints.ManagedBy, endpoints.ManagedBy, "endpointslice-controller.k8s.io")},
+				Annotations: map[string]string{
+					endpoints.ProviderAnnotation: draw(r, "a", "a-b", "c"), apply.OwnerAnnotation: draw(r, owner, owner, "another"),
+					endpoints.ProviderUIDAnnotation: draw(r, "", "u1", "u2"),
+				},
 			},
 			AddressType: draw(r, discovery.AddressTypeIPv4, discovery.AddressTypeIPv6),
 		}
@@ -39,7 +42,7 @@ func drawnLive(r *rand.Rand) (all []*discovery.EndpointSlice) {
 
 // drawnProviders draws what is known of clusters. Slices of a have a name and an address that somebody wrote.
 func drawnProviders(r *rand.Rand, name, address string) map[string]*endpoints.Provider {
-	all := map[string]*endpoints.Provider{"a": has(slice(name, address), slice(draw(r, "x", "y"), "10.101.0.6"))}
+	all := map[string]*endpoints.Provider{"a": cluster(draw(r, "", "u1"), draw(r, true, false), slice(name, address), slice(draw(r, "x", "y"), "10.101.0.6"))}
 	for _, cluster := range []string{"a-b", "c"} {
 		switch r.IntN(4) {
 		case 0:
@@ -96,6 +99,8 @@ func holds(t *testing.T, in *endpoints.Input, res *endpoints.Result) {
 			is, known := in.Providers[provider]
 			if known {
 				_, known = is.Services[api]
+				uid := d.Annotations[endpoints.ProviderUIDAnnotation]
+				known = known && (is.Certain || is.UID == "" || uid == "" || uid == is.UID)
 			}
 			isNative := im.Style == services.Native && provider == in.Cluster
 			if !known && !isNative && slices.Contains(im.From, provider) && d.Labels[discovery.LabelServiceName] == here {

@@ -2,6 +2,7 @@ package endpoints
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -17,6 +18,11 @@ import (
 
 // Provider is what is known of a cluster that others import from.
 type Provider struct {
+	// UID is that of its Namespace kube-system, and Certain says that it has to have that one.
+	UID     string
+	Certain bool
+	// Wrong says why nothing is taken of it now; empty if it is.
+	Wrong string
 	// Services are what it has. Of one that is not among them it is not known what it has.
 	Services Services
 	// Silent says that it has not been heard for so long that its endpoints count as not ready.
@@ -27,9 +33,10 @@ type Provider struct {
 
 // Input is what a consumer's slices follow from.
 type Input struct {
-	Cluster string // the consumer
-	Owner   string // what the source is known by there
-	Imports []services.Import
+	Cluster  string   // the consumer
+	Owner    string   // what the source is known by there
+	Formerly []string // and what it was known by before it moved
+	Imports  []services.Import
 	// Providers are the clusters of which anything is known. Of another one the slices stay.
 	Providers map[string]*Provider
 	// Live are the slices of the consumer with the label ManagedBy, of whatever source.
@@ -47,7 +54,7 @@ type Result struct {
 	Refused []Refusal
 }
 
-// Refusal is what is not taken from a provider. What was taken of it before stays.
+// Refusal is what is not taken from a provider: a slice, or, without one, all of a service. What was taken of it before stays.
 type Refusal struct {
 	Provider string
 	Service  types.NamespacedName
@@ -72,7 +79,7 @@ func Resolve(in *Input) Result {
 	maps.Copy(r.taken, in.Taken)
 	for _, l := range in.Live {
 		name := types.NamespacedName{Namespace: l.Namespace, Name: l.Name}
-		if l.Labels[discovery.LabelManagedBy] != ManagedBy || l.Annotations[apply.OwnerAnnotation] != in.Owner {
+		if l.Labels[discovery.LabelManagedBy] != ManagedBy || !in.owns(l.Annotations[apply.OwnerAnnotation]) {
 			r.taken[name] = true
 			continue
 		}
@@ -85,6 +92,11 @@ func Resolve(in *Input) Result {
 	r.decide()
 	slices.SortFunc(r.result.Refused, func(a, b Refusal) int { return a.compare(&b) })
 	return r.result
+}
+
+// owns reports what the source is known by, or was before it moved.
+func (in *Input) owns(owner string) bool {
+	return owner == in.Owner || slices.Contains(in.Formerly, owner)
 }
 
 // resolver resolves one input.
@@ -118,6 +130,11 @@ func (r *resolver) take(im *services.Import) {
 			r.keep(im, p)
 			continue
 		}
+		if why := cmp.Or(is.Wrong, r.another(im, p, is)); why != "" {
+			r.keep(im, p)
+			r.result.Refused = append(r.result.Refused, Refusal{Provider: p, Service: service, Why: why})
+			continue
+		}
 		has, known := is.Services[service]
 		if !known {
 			there := r.keep(im, p)
@@ -130,6 +147,30 @@ func (r *resolver) take(im *services.Import) {
 			r.add(im, p, &has[i])
 		}
 	}
+}
+
+// another says that a provider is another cluster than the one of which slices are there; empty if it is that one, or has to be the
+// one that it is.
+func (r *resolver) another(im *services.Import, provider string, is *Provider) string {
+	if is.Certain || is.UID == "" {
+		return ""
+	}
+	first := ""
+	for _, l := range r.mine {
+		was := l.Annotations[ProviderUIDAnnotation]
+		if isOf(l, im, provider) && was != "" && was != is.UID && (first == "" || was < first) {
+			first = was
+		}
+	}
+	if first == "" {
+		return ""
+	}
+	return Another(first, is.UID)
+}
+
+// Another says that a cluster is another one than it was, by the UIDs of its Namespace kube-system.
+func Another(was, is string) string {
+	return fmt.Sprintf("this is not the cluster that it was: its Namespace kube-system had the UID %s, and has %s; if it was made anew, write that as spec.id of its Cluster", was, is)
 }
 
 // add adds a slice of a provider.

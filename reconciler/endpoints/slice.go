@@ -21,6 +21,8 @@ const (
 	ManagedBy = "services.waybill.dev"
 	// ProviderAnnotation names the cluster that a slice comes from, as Karmada does.
 	ProviderAnnotation = "endpointslice.karmada.io/provision-cluster"
+	// ProviderUIDAnnotation is the UID of that cluster's Namespace kube-system: a cluster that is made anew has another one.
+	ProviderUIDAnnotation = "waybill.dev/provider-uid"
 )
 
 // The values of discovery.LabelManagedBy of others who bring endpoints from other clusters.
