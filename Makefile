@@ -27,7 +27,7 @@ test: ## run every test
 	@$(GO) test -count=1 -v -run '^TestCasesOf' ./policies/interpret/... ./reconciler/health | sed -n 's/^.*counted: //p'
 
 # what starts goroutines or shares memory; what it calls is watched, too
-CONCURRENT := ./reconciler ./reconciler/applier ./reconciler/observe ./reconciler/published ./reconciler/pulls ./reconciler/status/writer ./reconciler/clusters ./reconciler/clusters/survey ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/preview/store ./reconciler/traces ./reconciler/folderlog ./reconciler/ui ./reconciler/ui/login ./sources/forge ./sources/git ./sources/registry
+CONCURRENT := ./reconciler ./reconciler/applier ./reconciler/observe ./reconciler/published ./reconciler/pulls ./reconciler/status/writer ./reconciler/clusters ./reconciler/clusters/survey ./reconciler/endpoints/push ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/preview/store ./reconciler/traces ./reconciler/folderlog ./reconciler/ui ./reconciler/ui/login ./sources/forge ./sources/git ./sources/registry
 race: ## test what runs at once with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(TEST) -race -count=1 -timeout 30m $(CONCURRENT)
 

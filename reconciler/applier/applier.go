@@ -74,8 +74,9 @@ type Result struct {
 
 	observed
 	news     credentialNews
-	owner    string // what the source is known by there
-	services []byte // the file that says which services the cluster exchanges
+	owner    string   // what the source is known by there
+	formerly []string // and what it was known by before it moved
+	services []byte   // the file that says which services the cluster exchanges
 }
 
 // Failed reports a cluster that is not as its branch says, or not ready.
@@ -155,9 +156,9 @@ func (a *Applier) round(ctx context.Context, in *published.Desired, client *clus
 	}
 	res.Commit, res.Objects = d.Commit, len(d.Objects)
 	res.source, res.objects = d.Source, d.Objects
-	res.owner, res.services = d.Owner, d.Services
+	res.owner, res.formerly, res.services = d.Owner, in.FormerOwners(cluster), d.Services
 	round := apply.Round{
-		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: in.FormerOwners(cluster), NameBefore: d.NameBefore, Commit: d.Commit, State: in.State, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
+		Cluster: client, Name: cluster, Owner: d.Owner, Formerly: res.formerly, NameBefore: d.NameBefore, Commit: d.Commit, State: in.State, Source: d.Source, Objects: d.Objects, DryRun: a.DryRun,
 		Admit: func(ctx context.Context, i inventory.Inventory) (apply.Options, error) {
 			if err := a.recalls(ctx, in, i); err != nil {
 				return apply.Options{}, err

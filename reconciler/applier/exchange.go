@@ -11,5 +11,7 @@ func (f *Follower) exchange(ctx context.Context, res *Result) {
 	if f.Exchange == nil || res.Err != nil || res.Suspension.Why != "" || res.Report.Plan.Hold != nil {
 		return
 	}
-	f.Exchange.Applied(ctx, push.Applied{Cluster: res.Cluster, UID: res.Report.Inventory.UID, Owner: res.owner, File: res.services})
+	f.Exchange.Applied(ctx, push.Applied{
+		Cluster: res.Cluster, UID: res.Report.Inventory.UID, Owner: res.owner, Formerly: res.formerly, File: res.services,
+	})
 }

@@ -4,9 +4,13 @@ package exchange
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// least is the shortest StaleAfter: with a shorter one the endpoints of a cluster that answers could count as not ready.
+const least = 30 * time.Second
 
 // Endpoints is who brings the endpoints of services to the clusters that import them.
 type Endpoints string
@@ -46,8 +50,8 @@ func (s *Services) Check() (field, problem string) {
 	default:
 		return "endpoints", fmt.Sprintf("is %q; want one of off, apply, external", s.Endpoints)
 	}
-	if s.StaleAfter.Duration < 0 {
-		return "staleAfter", fmt.Sprintf("is %s; want 0s or more", s.StaleAfter.Duration)
+	if d := s.StaleAfter.Duration; d < 0 || d > 0 && d < least {
+		return "staleAfter", fmt.Sprintf("is %s; want 0s, or %s or more: whether a cluster answers is looked at every 10s", d, least)
 	}
 	return "", ""
 }

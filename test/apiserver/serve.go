@@ -389,7 +389,7 @@ func answer(w http.ResponseWriter, status int, said any) {
 func refuse(w http.ResponseWriter, status int, reason metav1.StatusReason) {
 	if reason == "" {
 		reason = map[int]metav1.StatusReason{
-			http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusGone: metav1.StatusReasonExpired, http.StatusConflict: metav1.StatusReasonConflict,
+			http.StatusUnauthorized: metav1.StatusReasonUnauthorized, http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusGone: metav1.StatusReasonExpired, http.StatusConflict: metav1.StatusReasonConflict,
 			http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests, http.StatusInternalServerError: metav1.StatusReasonInternalError,
 		}[status]
 	}

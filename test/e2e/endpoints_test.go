@@ -257,7 +257,7 @@ spec:
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	x.write("waybill.yaml", config+"15s}}\n")
+	x.write("waybill.yaml", config+"30s}}\n")
 	x.commit()
 	eventually(t, "its endpoints are not ready", func() (bool, string) {
 		is := x.brought("us-1")

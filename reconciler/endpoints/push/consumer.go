@@ -3,13 +3,14 @@ package push
 import (
 	"context"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	discovery "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/waybill-dev/waybill/policies/services"
@@ -22,6 +23,8 @@ const (
 	together = 100 * time.Millisecond
 	// atOnce is how many requests to a consumer are under way at once.
 	atOnce = 8
+	// most is how much of one kind is said at once.
+	most = 5
 )
 
 // consumer is a cluster that imports services, or did.
@@ -33,13 +36,16 @@ type consumer struct {
 	wakes    chan struct{}   // of one
 
 	mu      sync.Mutex
-	owner   string
+	of      Applied // the newest
 	imports []services.Import
 	live    []*discovery.EndpointSlice // with our label
 	listed  bool                       // live is known
 
+	// Of the goroutine that serves it alone:
+
 	taken   map[types.NamespacedName]bool // names that others have
-	refused []endpoints.Refusal           // as it was said
+	refused map[endpoints.Refusal]bool    // as it was said
+	failed  string                        // as it was said
 }
 
 func newConsumer(ctx context.Context, e *Exchange, name string) *consumer {
@@ -64,9 +70,9 @@ func (c *consumer) wake() {
 }
 
 // set says what it imports from now on.
-func (c *consumer) set(owner string, imports []services.Import) {
+func (c *consumer) set(of *Applied, imports []services.Import) {
 	c.mu.Lock()
-	c.owner, c.imports = owner, imports
+	c.of, c.imports = *of, imports
 	c.mu.Unlock()
 	c.wake()
 }
@@ -84,8 +90,9 @@ func (c *consumer) run(ctx context.Context) {
 			}
 			continue
 		}
-		listed, err := c.serve(ctx)
-		if listed {
+		began := c.exchange.now()
+		err := c.serve(ctx)
+		if c.exchange.now().Sub(began) > steady {
 			failures, said = 0, ""
 		}
 		switch {
@@ -93,6 +100,8 @@ func (c *consumer) run(ctx context.Context) {
 			continue
 		case errors.Is(err, errIdle):
 			c.rest(ctx)
+			continue
+		case errors.Is(err, errAnother):
 			continue
 		}
 		if text := err.Error(); text != said {
@@ -127,65 +136,75 @@ func (c *consumer) rest(ctx context.Context) {
 	}
 }
 
-// serve keeps its slices as they should be until it cannot be reached, has none and is to have none (errIdle), or takes no part any
-// more, which is no error. It reports whether slices were listed.
-func (c *consumer) serve(ctx context.Context) (listed bool, err error) {
+// serve keeps its slices as they should be until it cannot be reached, is another cluster (errAnother), has none and is to have none
+// (errIdle), or takes no part any more, which is no error.
+func (c *consumer) serve(ctx context.Context) error {
 	r, err := c.exchange.open(ctx, c.name)
 	if err != nil {
-		return false, err
+		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	c.mu.Lock()
 	c.live, c.listed = nil, false
 	c.mu.Unlock()
 	clear(c.taken)
-	go func() {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
 		cancel(r.Watch(ctx, discovery.LabelManagedBy+"="+endpoints.ManagedBy, func(live []*discovery.EndpointSlice) {
 			c.mu.Lock()
 			c.live, c.listed = live, true
 			c.mu.Unlock()
 			c.wake()
 		}))
-	}()
+	})
+	defer watching.Wait() // what it is told later would count for the next one
+	defer cancel(nil)
+	return c.keep(ctx, r)
+}
+
+// keep does what there is to do whenever it is woken, until ctx ends.
+func (c *consumer) keep(ctx context.Context, r *reached) error {
 	var due <-chan time.Time
+	gathers := false // changes are gathered until it is due
 	for failures := 0; ; {
 		select {
 		case <-ctx.Done():
-			return c.isListed(), context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-c.wakes:
-			due = time.NewTimer(together).C
+			if !gathers { // where changes never end, it is due nevertheless
+				gathers, due = true, time.NewTimer(together).C
+			}
 			continue
 		case <-due:
-			due = nil
+			gathers, due = false, nil
 		}
-		if !c.exchange.serves(c.name) {
-			return c.isListed(), nil
+		switch {
+		case !c.exchange.serves(c.name):
+			return nil
+		case !c.exchange.isStill(c.name, r):
+			return errAnother
 		}
 		err := c.turn(ctx, r)
 		switch {
-		case errors.Is(err, errIdle):
-			return true, err
+		case errors.Is(err, errIdle), apierrors.IsUnauthorized(err): // it is reached anew, with the credential as it is then
+			return err
 		case err != nil:
-			c.exchange.log.WarnContext(ctx, "endpoints are not all brought to a cluster", "cluster", c.name, "err", err)
+			if text := err.Error(); text != c.failed {
+				c.failed = text
+				c.exchange.log.WarnContext(ctx, "endpoints are not all brought to a cluster", "cluster", c.name, "err", err)
+			}
 			due = time.NewTimer(c.exchange.pause(failures)).C
 			failures++
 		default:
-			failures = 0
+			failures, c.failed = 0, ""
 		}
 	}
-}
-
-func (c *consumer) isListed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.listed
 }
 
 // turn does what there is to do now: errIdle is that there is nothing to import, and nothing here that was.
 func (c *consumer) turn(ctx context.Context, r *reached) error {
 	c.mu.Lock()
-	in := endpoints.Input{Cluster: c.name, Owner: c.owner, Imports: c.imports, Live: c.live, Taken: maps.Clone(c.taken)}
+	in := endpoints.Input{Cluster: c.name, Owner: c.of.Owner, Formerly: c.of.Formerly, Imports: c.imports, Live: c.live, Taken: c.taken}
 	listed := c.listed
 	c.mu.Unlock()
 	wanted := map[string][]types.NamespacedName{}
@@ -201,14 +220,14 @@ func (c *consumer) turn(ctx context.Context, r *reached) error {
 	if len(in.Imports) == 0 && len(in.Live) == 0 {
 		return errIdle
 	}
-	in.Providers = c.providers(ctx, wanted)
+	in.Providers = c.providers(wanted)
 	res := endpoints.Resolve(&in)
 	c.say(ctx, res.Refused)
 	return c.act(ctx, r, &res)
 }
 
 // providers is what is known of clusters.
-func (c *consumer) providers(ctx context.Context, wanted map[string][]types.NamespacedName) map[string]*endpoints.Provider {
+func (c *consumer) providers(wanted map[string][]types.NamespacedName) map[string]*endpoints.Provider {
 	all := map[string]*endpoints.Provider{}
 	for name, of := range wanted {
 		p := c.exchange.provider(name)
@@ -217,10 +236,16 @@ func (c *consumer) providers(ctx context.Context, wanted map[string][]types.Name
 			continue
 		}
 		has := p.has(of, settings.StaleAfter.Duration)
+		switch uid := c.exchange.uidOf(cluster); uid {
+		case "":
+		case has.UID:
+			has.Certain = true
+		default: // what it had is that of another cluster
+			has.Services = nil
+		}
 		ranges, err := endpoints.Ranges(cluster.Annotations[endpoints.RangesAnnotation])
 		if err != nil {
-			c.exchange.log.WarnContext(ctx, "endpoints of a cluster stay as they are in another", "cluster", name, "in", c.name, "err", err)
-			has.Services = nil
+			has.Wrong = err.Error()
 		}
 		has.Ranges = ranges
 		all[name] = has
@@ -228,53 +253,63 @@ func (c *consumer) providers(ctx context.Context, wanted map[string][]types.Name
 	return all
 }
 
-// act applies and deletes. In a namespace where anything cannot be applied nothing is deleted: what is not there yet may stand for it.
+// act applies and deletes. Nothing is deleted of a Service of which anything cannot be applied: what is not there yet may stand for it.
 func (c *consumer) act(ctx context.Context, r *reached, res *endpoints.Result) error {
-	var errs []error
-	failed := map[string]bool{} // namespaces
-	for i, err := range each(res.Apply, func(s *discovery.EndpointSlice) error { return r.Apply(ctx, s) }) {
-		s := res.Apply[i]
-		if errors.Is(err, endpointslices.ErrTaken) {
+	errs := each(res.Apply, func(s *discovery.EndpointSlice) error { return r.Apply(ctx, s) })
+	failed := map[types.NamespacedName]bool{} // Services
+	for i, s := range res.Apply {
+		if errors.Is(errs[i], endpointslices.ErrTaken) {
 			c.taken[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}] = true
 		}
-		errs, failed[s.Namespace] = append(errs, err), true
+		if errs[i] != nil {
+			failed[serviceOf(s)] = true
+		}
 	}
-	gone := slices.DeleteFunc(slices.Clone(res.Delete), func(s *discovery.EndpointSlice) bool { return failed[s.Namespace] })
-	for _, err := range each(gone, func(s *discovery.EndpointSlice) error { return r.Delete(ctx, s) }) {
-		errs = append(errs, err)
-	}
+	gone := slices.DeleteFunc(slices.Clone(res.Delete), func(s *discovery.EndpointSlice) bool { return failed[serviceOf(s)] })
+	errs = append(errs, each(gone, func(s *discovery.EndpointSlice) error { return r.Delete(ctx, s) })...)
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	if len(res.Apply)+len(gone) > 0 {
 		c.exchange.log.DebugContext(ctx, "endpoints brought to a cluster", "cluster", c.name, "applied", len(res.Apply), "deleted", len(gone), "errors", len(errs))
+	}
+	if more := len(errs) - most; more > 0 {
+		errs = append(errs[:most], fmt.Errorf("and %d more", more))
 	}
 	return errors.Join(errs...)
 }
 
-// each does something with slices, several at once, and returns what failed by the number of the slice.
-func each(all []*discovery.EndpointSlice, do func(*discovery.EndpointSlice) error) map[int]error {
-	var mu sync.Mutex
+// serviceOf is the Service that a slice is of.
+func serviceOf(s *discovery.EndpointSlice) types.NamespacedName {
+	return types.NamespacedName{Namespace: s.Namespace, Name: s.Labels[discovery.LabelServiceName]}
+}
+
+// each does something with slices, several at once, and returns what came of each.
+func each(all []*discovery.EndpointSlice, do func(*discovery.EndpointSlice) error) []error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	failed := map[int]error{}
+	errs := make([]error, len(all))
 	for i, s := range all {
 		group.Go(func() error {
-			if err := do(s); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed[i] = err
-			}
+			errs[i] = do(s)
 			return nil
 		})
 	}
 	_ = group.Wait() // what failed is noted
-	return failed
+	return errs
 }
 
 // say says what is refused, once.
 func (c *consumer) say(ctx context.Context, refused []endpoints.Refusal) {
+	said, n := map[endpoints.Refusal]bool{}, 0
 	for _, w := range refused {
-		if !slices.Contains(c.refused, w) {
+		if said[w] = true; c.refused[w] {
+			continue
+		}
+		if n++; n <= most {
 			c.exchange.log.WarnContext(ctx, "endpoints refused", "cluster", c.name, "from", w.Provider, "service", w.Service.String(), "slice", w.Slice, "reason", w.Why)
 		}
 	}
-	c.refused = refused
+	if n > most {
+		c.exchange.log.WarnContext(ctx, "more endpoints refused", "cluster", c.name, "times", n-most)
+	}
+	c.refused = said
 }

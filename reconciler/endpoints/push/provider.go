@@ -1,9 +1,9 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,10 +17,12 @@ import (
 )
 
 const (
-	// period is the time between two looks at whether a provider answers.
+	// period is the time between two looks at whether a provider answers. exchange.Services demands a longer StaleAfter.
 	period = 10 * time.Second
 	// misses is how many looks in a row may fail until it is reached anew.
 	misses = 2
+	// longest is how many bytes a list of names may have that is asked for: it is part of a URL.
+	longest = 4000
 )
 
 // provider is a cluster that others import from.
@@ -29,11 +31,12 @@ type provider struct {
 	name     string
 	stop     context.CancelFunc
 	anew     chan struct{} // of one: services are wanted that are not asked for
+	looks    chan struct{} // of one: what is known of the cluster has changed
 
 	mu      sync.Mutex
 	users   map[*consumer][]types.NamespacedName // what each wants
 	asked   map[string]bool                      // names of services that are asked for now, in whatever namespace
-	watched map[string]bool                      // those that the last list had
+	watched map[string]bool                      // those that the last list of this cluster had
 	live    []*discovery.EndpointSlice
 	uid     string
 	heard   time.Time // when it answered last; at first when it was first wanted
@@ -47,7 +50,8 @@ func (e *Exchange) want(ctx context.Context, c *consumer, of map[string][]types.
 	for name := range of {
 		if e.providers[name] == nil {
 			p := &provider{
-				exchange: e, name: name, anew: make(chan struct{}, 1), users: map[*consumer][]types.NamespacedName{}, heard: e.now(),
+				exchange: e, name: name, anew: make(chan struct{}, 1), looks: make(chan struct{}, 1),
+				users: map[*consumer][]types.NamespacedName{}, heard: e.now(),
 			}
 			var running context.Context
 			running, p.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may go on when this consumer leaves
@@ -94,7 +98,7 @@ func (p *provider) has(wanted []types.NamespacedName, staleAfter time.Duration) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	watched := slices.DeleteFunc(slices.Clone(wanted), func(s types.NamespacedName) bool { return !p.watched[s.Name] })
-	return &endpoints.Provider{Services: endpoints.Collect(watched, p.live), Silent: p.isSilent(staleAfter)}
+	return &endpoints.Provider{UID: p.uid, Services: endpoints.Collect(watched, p.live), Silent: p.isSilent(staleAfter)}
 }
 
 // isSilent reports that it has not answered for so long. The lock is held.
@@ -106,14 +110,15 @@ func (p *provider) isSilent(staleAfter time.Duration) bool {
 func (p *provider) run(ctx context.Context) {
 	failures, said := 0, ""
 	for ctx.Err() == nil {
-		listed, err := p.watch(ctx)
+		began := p.exchange.now()
+		err := p.watch(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if listed {
+		if p.exchange.now().Sub(began) > steady {
 			failures, said = 0, ""
 		}
-		if errors.Is(err, errAnew) {
+		if errors.Is(err, errAnew) || errors.Is(err, errAnother) {
 			continue
 		}
 		if text := err.Error(); text != said {
@@ -132,8 +137,8 @@ func (p *provider) run(ctx context.Context) {
 // errAnew says that other services are wanted.
 var errAnew = errors.New("other services are wanted")
 
-// watch watches until it cannot go on, or other services are wanted, and reports whether slices were listed.
-func (p *provider) watch(ctx context.Context) (listed bool, err error) {
+// watch watches until it cannot go on, or other services are wanted.
+func (p *provider) watch(ctx context.Context) error {
 	select {
 	case <-p.anew: // they are among those that are asked for now
 	default:
@@ -144,20 +149,21 @@ func (p *provider) watch(ctx context.Context) (listed bool, err error) {
 		case <-ctx.Done():
 		case <-p.anew:
 		}
-		return false, errAnew
+		return errAnew
 	}
 	r, err := p.exchange.open(ctx, p.name)
 	if err == nil {
-		err = p.recognise(r, r.uid)
+		err = p.recognise(r)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- r.Watch(ctx, discovery.LabelServiceName+" in ("+strings.Join(names, ",")+")", func(live []*discovery.EndpointSlice) {
+		listed := false
+		ended <- r.Watch(ctx, selector(names), func(live []*discovery.EndpointSlice) {
 			p.told(names, live)
 			if !listed {
 				go p.probe(ctx, r, cancel)
@@ -171,20 +177,28 @@ func (p *provider) watch(ctx context.Context) (listed bool, err error) {
 		cancel(errAnew)
 		err = <-ended
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// selector finds the slices of services; those of all, where there are too many names for a request.
+func selector(names []string) string {
+	list := strings.Join(names, ",")
+	if len(list) > longest {
+		return discovery.LabelServiceName
 	}
-	return listed, err
+	return discovery.LabelServiceName + " in (" + list + ")"
 }
 
 // recognise refuses a cluster that is another one than before, unless it is certain that it is the right one.
-func (p *provider) recognise(r *reached, uid string) error {
+func (p *provider) recognise(r *reached) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if was := p.uid; was != "" && was != uid && (!r.isKnown || r.uid != uid) {
-		return fmt.Errorf("this is not the cluster that it was: its Namespace kube-system had the UID %s, and has %s; if it was made anew, write that as spec.id of its Cluster", was, uid)
+	if was := p.uid; was != "" && was != r.uid && !r.isKnown {
+		return errors.New(endpoints.Another(was, r.uid))
 	}
-	p.uid = uid
+	if p.uid != r.uid {
+		p.uid, p.watched = r.uid, nil
+	}
 	return nil
 }
 
@@ -221,31 +235,49 @@ func (p *provider) wakeUsers() {
 	}
 }
 
-// probe asks the cluster who it is again and again while it is watched, for a watch may be quiet because nothing changes.
+// look has it looked at whether the cluster is the one that it was, and is reached as it was.
+func (p *provider) look() {
+	select {
+	case p.looks <- struct{}{}:
+	default: // it is about to be looked at
+	}
+}
+
+// probe asks the cluster who it is again and again while it is watched, for a watch may be quiet because nothing changes, and go on
+// although the cluster takes no part any more.
 func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelCauseFunc) {
 	ticks := time.NewTicker(period)
 	defer ticks.Stop()
 	for missed := 0; ; {
+		is := r
+		var err error
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.looks:
+			is, err = p.exchange.open(ctx, p.name) // as it is reached now
 		case <-ticks.C:
 		}
-		uid, err := r.asked(ctx)
+		var uid string
 		if err == nil {
-			err = p.recognise(r, uid)
+			uid, err = is.asked(ctx)
 		}
-		if err == nil {
+		switch {
+		case err == nil && uid == r.uid:
 			missed = 0
 			p.mu.Lock()
 			p.heard = p.exchange.now()
 			p.mu.Unlock()
 			continue
+		case err == nil:
+			err = errAnother
+		case !errors.Is(err, errNoPart):
+			if missed++; missed < misses {
+				continue
+			}
 		}
-		if missed++; missed == misses {
-			cancel(fmt.Errorf("%w: %w", errUnanswered, err))
-			return
-		}
+		cancel(err)
+		return
 	}
 }
 
@@ -259,15 +291,20 @@ func (p *provider) listen(ctx context.Context) {
 			return
 		case <-ticks.C:
 		}
-		_, settings := p.exchange.cluster(p.name)
+		cluster, settings := p.exchange.cluster(p.name)
 		p.mu.Lock()
-		is := p.isSilent(settings.StaleAfter.Duration)
+		is := cluster != nil && p.isSilent(settings.StaleAfter.Duration)
 		changed := is != p.silent
 		p.silent = is
 		p.mu.Unlock()
-		if changed {
-			p.exchange.log.WarnContext(ctx, "whether a cluster is heard has changed", "cluster", p.name, "silent", is)
-			p.wakeUsers()
+		if !changed {
+			continue
 		}
+		if is {
+			p.exchange.log.WarnContext(ctx, "a cluster does not answer: its endpoints are not ready in others", "cluster", p.name)
+		} else {
+			p.exchange.log.InfoContext(ctx, "a cluster answers again", "cluster", p.name)
+		}
+		p.wakeUsers()
 	}
 }

@@ -43,14 +43,13 @@ func New(access clusters.Access, now func() time.Time, random func() float64, lo
 // Known says which clusters are registered, and how they exchange services, from now on.
 func (e *Exchange) Known(registered []*karmada.Cluster, settings exchange.Services) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.registered, e.settings = registered, settings
-	all := make([]*consumer, 0, len(e.consumers))
 	for _, c := range e.consumers {
-		all = append(all, c)
-	}
-	e.mu.Unlock()
-	for _, c := range all {
 		c.wake()
+	}
+	for _, p := range e.providers {
+		p.look()
 	}
 }
 
@@ -59,7 +58,9 @@ type Applied struct {
 	Cluster string
 	UID     string // of its Namespace kube-system
 	Owner   string // what the source is known by there
-	File    []byte // by which it exchanges services; nil for none
+	// Formerly is what the source was known by there before it moved.
+	Formerly []string
+	File     []byte // by which it exchanges services; nil for none
 }
 
 // Applied says that the branch of a cluster was applied. It counts until ctx ends.
@@ -78,7 +79,7 @@ func (e *Exchange) Applied(ctx context.Context, a Applied) {
 	}
 	c.uid = a.UID
 	e.mu.Unlock()
-	c.set(a.Owner, f.Imports)
+	c.set(&a, f.Imports)
 	if isNew {
 		go c.run(ctx)
 	}
@@ -95,18 +96,19 @@ func (e *Exchange) left(ctx context.Context, c *consumer) {
 }
 
 // cluster returns a registered cluster, as it is now, and by which settings it exchanges services; nil for one that takes no part: it
-// is not registered, is virtual, or is suspended by a person. Sync windows do not count: they are about what people change.
+// is not registered, is virtual, or is pulled to.
 func (e *Exchange) cluster(name string) (*karmada.Cluster, exchange.Services) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	i := slices.IndexFunc(e.registered, func(c *karmada.Cluster) bool { return c.Name == name })
-	if i < 0 || virtual.Of(e.registered[i]) != nil {
+	if i < 0 || virtual.Of(e.registered[i]) != nil || e.registered[i].Spec.SyncMode == karmada.Pull {
 		return nil, e.settings
 	}
 	return e.registered[i], e.settings
 }
 
-// serves reports that endpoints are brought to a cluster now.
+// serves reports that endpoints are brought to a cluster now: no person suspended it. Sync windows do not count: they are about what
+// people change.
 func (e *Exchange) serves(name string) bool {
 	c, settings := e.cluster(name)
 	return c != nil && settings.Endpoints == exchange.Apply && suspend.Of(name, c.Annotations, nil, e.now()).Why == ""
@@ -116,13 +118,30 @@ func (e *Exchange) serves(name string) bool {
 func (e *Exchange) open(ctx context.Context, name string) (*reached, error) {
 	c, _ := e.cluster(name)
 	if c == nil {
-		return nil, errNotRegistered
+		return nil, errNoPart
 	}
 	e.mu.Lock()
-	access, uid := e.access.Among(e.registered), c.Spec.ID
-	if known := e.consumers[name]; uid == "" && known != nil {
-		uid = known.uid
-	}
+	access := e.access.Among(e.registered)
 	e.mu.Unlock()
-	return reach(ctx, access, c, uid)
+	return reach(ctx, access, c, e.uidOf(c))
+}
+
+// uidOf is the UID that the Namespace kube-system of a cluster has to have; empty where that is not known.
+func (e *Exchange) uidOf(c *karmada.Cluster) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if known := e.consumers[c.Name]; c.Spec.ID == "" && known != nil {
+		return known.uid
+	}
+	return c.Spec.ID
+}
+
+// isStill reports a cluster that is reached, for all that is known, as the one that it was.
+func (e *Exchange) isStill(name string, r *reached) bool {
+	c, _ := e.cluster(name)
+	if c == nil {
+		return false
+	}
+	uid := e.uidOf(c)
+	return uid == "" || uid == r.uid
 }

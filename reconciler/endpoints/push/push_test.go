@@ -39,6 +39,7 @@ type fleet struct {
 	registered []*karmada.Cluster
 	folder     string
 	ahead      atomic.Int64 // of the clock
+	logs       logs
 	*push.Exchange
 }
 
@@ -46,23 +47,28 @@ func newFleet(t *testing.T, names ...string) *fleet {
 	t.Helper()
 	f := &fleet{T: t, servers: map[string]*apiserver.Server{}, folder: t.TempDir()}
 	for _, name := range names {
-		s := apiserver.New(t, "shop")
-		f.servers[name] = s
-		c := s.Reach()
-		text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x, contexts: [{name: x, context: {cluster: x, user: x}}], users: [{name: x, user: {}}],
-clusters: [{name: x, cluster: {server: %q, tls-server-name: %s, certificate-authority-data: %s}}]}`, c.Host, c.ServerName, base64.StdEncoding.EncodeToString(c.CAData))
-		if err := os.WriteFile(filepath.Join(f.folder, name+".kubeconfig"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		f.leads(name, apiserver.New(t, "shop"), "one")
 		f.registered = append(f.registered, &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: karmada.ClusterSpec{ID: apiserver.UID, SyncMode: karmada.Push}})
 	}
 	f.begin()
 	return f
 }
 
+// leads has the kubeconfig of a cluster lead to a server, with a token.
+func (f *fleet) leads(name string, s *apiserver.Server, token string) {
+	f.Helper()
+	f.servers[name] = s
+	c := s.Reach()
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: x, contexts: [{name: x, context: {cluster: x, user: x}}], users: [{name: x, user: {token: %s}}],
+clusters: [{name: x, cluster: {server: %q, tls-server-name: %s, certificate-authority-data: %s}}]}`, token, c.Host, c.ServerName, base64.StdEncoding.EncodeToString(c.CAData))
+	if err := os.WriteFile(filepath.Join(f.folder, name+".kubeconfig"), []byte(text), 0o600); err != nil {
+		f.Fatal(err)
+	}
+}
+
 // begin begins anew, as a controller that starts.
 func (f *fleet) begin() {
-	f.Exchange = push.New(clusters.Access{Folder: f.folder}, func() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }, rand.Float64, slog.New(slog.DiscardHandler))
+	f.Exchange = push.New(clusters.Access{Folder: f.folder}, func() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }, rand.Float64, slog.New(slog.NewTextHandler(&f.logs, nil)))
 	f.by(exchange.Services{Endpoints: exchange.Apply})
 }
 
@@ -70,7 +76,11 @@ func (f *fleet) by(s exchange.Services) { f.Known(f.registered, s) }
 
 // applied says that the branch of a cluster was applied, with a file of services.
 func (f *fleet) applied(cluster, file string) {
-	f.Applied(f.Context(), push.Applied{Cluster: cluster, UID: apiserver.UID, Owner: owner, File: []byte(file)})
+	a := push.Applied{Cluster: cluster, UID: apiserver.UID, Owner: owner}
+	if file != "" {
+		a.File = []byte(file)
+	}
+	f.Applied(f.Context(), a)
 }
 
 // has gives a cluster a slice of a service, as its own controller does, with addresses that are ready.
@@ -321,7 +331,6 @@ func TestWhoTakesNoPart(t *testing.T) {
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	f.applied("us-1", imports)
 	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
-	on := exchange.Services{Endpoints: exchange.Apply}
 	f.by(exchange.Services{Endpoints: exchange.Off})
 	f.has("eu-1", "api", "api-1", "10.101.0.6")
 	f.stays("us-1", "eu-1-api-1", "http 10.101.0.5")

@@ -16,12 +16,13 @@ const (
 	soon = 5 * time.Second
 	// seldom is the longest wait until a cluster that did not answer is asked again.
 	seldom = 20 * time.Second
+	// steady is how long a cluster is served, or watched, until what failed before counts no more.
+	steady = time.Minute
 )
 
 var (
-	errNotRegistered = errors.New("it is not registered, or is a virtual cluster")
-	errPulls         = errors.New("its syncMode is Pull, so that it is not reached from here")
-	errUnanswered    = errors.New("its API server does not answer")
+	errNoPart  = errors.New("it takes no part: it is not registered, is a virtual cluster, or has the syncMode Pull")
+	errAnother = errors.New("it is another cluster now")
 )
 
 // reached is a cluster that answered, and is the one that it should be.
@@ -35,9 +36,6 @@ type reached struct {
 
 // reach reaches a cluster, and recognises it by the UID that it has to have, where that is known.
 func reach(ctx context.Context, access clusters.Access, c *karmada.Cluster, uid string) (*reached, error) {
-	if c.Spec.SyncMode == karmada.Pull {
-		return nil, errPulls
-	}
 	config, err := access.Config(ctx, c)
 	if err != nil {
 		return nil, err
