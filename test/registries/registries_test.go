@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,7 @@ func certified(t *testing.T) []byte {
 type started struct {
 	*registries.Registry
 
+	trusted    string // the file with the certificate
 	repository string
 	options    []remote.Option
 	client     *registry.Client
@@ -66,12 +68,13 @@ func start(t *testing.T) *started {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	r, err := registries.Start(ctx, t.TempDir(), certified(t))
+	dir := t.TempDir()
+	r, err := registries.Start(ctx, dir, certified(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Stop)
-	s := &started{Registry: r, repository: r.Host + "/org/app"}
+	s := &started{Registry: r, trusted: filepath.Join(dir, "tls.pem"), repository: r.Host + "/org/app"}
 	s.options = []remote.Option{remote.WithTransport(r.Transport()), remote.WithAuth(&authn.Basic{Username: registries.User, Password: registries.Password})}
 	s.client = s.asks(t, registries.Password)
 	return s

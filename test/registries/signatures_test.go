@@ -34,15 +34,26 @@ func newSigner(t *testing.T) (signer, []registry.Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.MarshalPKIXPublicKey(private.Public())
+	return signer{private}, keysOf(t, signer{private}.public(t))
+}
+
+// public is its public key, as PEM.
+func (s signer) public(t *testing.T) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(s.Public())
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := registry.ParseKeys("cosign.pub", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+}
+
+func keysOf(t *testing.T, public []byte) []registry.Key {
+	t.Helper()
+	keys, err := registry.ParseKeys("cosign.pub", public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signer{private}, keys
+	return keys
 }
 
 func (s signer) sign(t *testing.T, message []byte) []byte {
@@ -87,15 +98,7 @@ func TestSignaturesInDistribution(t *testing.T) {
 	mine, keys := newSigner(t)
 	_, others := newSigner(t)
 	simple := s.push(t, "1.0.0", labelled(t, "simple"))
-	payload := fmt.Appendf(nil, `{"critical":{"image":{"docker-manifest-digest":"%s"},"type":"cosign container image signature"}}`, simple)
-	signature, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1), mutate.Addendum{
-		Layer:       static.NewLayer(payload, "application/vnd.dev.cosign.simplesigning.v1+json"),
-		Annotations: map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(mine.sign(t, payload))},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.push(t, strings.Replace(simple.String(), ":", "-", 1)+".sig", signature)
+	s.tagged(t, mine, simple)
 	bundled := s.push(t, "2.0.0", labelled(t, "bundled"))
 	s.bundle(t, mine, bundled)
 	none := s.push(t, "3.0.0", labelled(t, "none"))
@@ -115,6 +118,20 @@ func TestSignaturesInDistribution(t *testing.T) {
 			t.Errorf("%s: %v, want the class %q", tt.name, err, tt.class)
 		}
 	}
+}
+
+// tagged has a signature of an image at the tag where cosign leaves it.
+func (s *started) tagged(t *testing.T, by signer, digest v1.Hash) {
+	t.Helper()
+	payload := fmt.Appendf(nil, `{"critical":{"image":{"docker-manifest-digest":"%s"},"type":"cosign container image signature"}}`, digest)
+	signature, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1), mutate.Addendum{
+		Layer:       static.NewLayer(payload, "application/vnd.dev.cosign.simplesigning.v1+json"),
+		Annotations: map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(by.sign(t, payload))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.push(t, strings.Replace(digest.String(), ":", "-", 1)+".sig", signature)
 }
 
 // bundle has a bundle of a signature refer to an image.
