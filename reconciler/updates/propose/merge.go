@@ -110,13 +110,12 @@ func (r *merger) mergeable(ctx context.Context, p *updates.Proposal) (contents m
 	if why := r.unsure(p); why != "" {
 		return nil, why, nil
 	}
-	now := *p
+	head, now := r.heads[p.Branch], *p
 	now.Over = "" // what was there before is not what is to be merged
 	isOurs, err := r.isOurs(ctx, &now)
 	if err != nil || !isOurs {
 		return nil, "somebody else's commit is on the branch", err
 	}
-	head := r.heads[p.Branch]
 	is, err := r.Forge.PullRequest(ctx, p.PullRequest)
 	switch {
 	case err != nil:

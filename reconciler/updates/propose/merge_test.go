@@ -77,6 +77,17 @@ func TestAPersonsCommitIsNotMerged(t *testing.T) {
 	w := merging(t)
 	w.repo.Write(branch, "mine", twin.Tree{"x": twin.File([]byte("x"))}.Folder())
 	w.runs(theirs, waits)
+	alone := merging(t) // in place of Waybill's
+	h := alone.head(branch)
+	tree := twin.Of(h.Tree)
+	tree["apps/web.yaml"] = twin.File([]byte(value(image + ":6.6.6")))
+	u := git.Update{
+		Branch: branch, Old: h.Commit, Anew: true, After: []files.ID{h.Parent}, Tree: tree.Folder(), Message: "mine", Author: git.Author{Name: "ann"}, When: alone.now,
+	}
+	if _, err := alone.repo.Publish(t.Context(), []git.Update{u}); err != nil {
+		t.Fatal(err)
+	}
+	alone.runs(theirs, waits)
 	late := merging(t)
 	late.proposer.Judge = func(ctx context.Context, _ string) (judgement, error) {
 		h, _, err := late.repo.Branch(ctx, branch)
