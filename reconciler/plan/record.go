@@ -22,7 +22,8 @@ func (t *table) record(
 	out *carried, random state.Random, scripts argocd.Scripts, goes []rollouts.Rollout, wrong sourceerrors.Record,
 ) *files.Folder {
 	c := state.Content{
-		Left: t.leftByRef(out), Clusters: t.in.Expanded.Policies.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
+		Left: t.leftByRef(out), Unrendered: t.in.Expanded.Unrendered(),
+		Clusters: t.in.Expanded.Policies.Set.Clusters, Held: out.held(), When: t.in.Source.Revision.When,
 		LastGood: t.in.Unresolved.Remembered(), Releases: t.releases(out), Random: random,
 		Failover: t.failover(), Leaving: t.mover.record(out), Remedies: t.remedies(), Watch: t.watch(),
 		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts, Rollouts: goes, SourceErrors: wrong,

@@ -90,25 +90,38 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 		b := NewBinding("apps/v1", web)
 		b.Spec.Clusters = targets(clusters...)
 		b.Spec.RequiredBy = []karmada.BindingSnapshot{{Name: "x", Clusters: targets(clusters...)}}
+		RecordScheduled(b, nil, metav1.Condition{Status: metav1.ConditionTrue, Reason: "Success"})
 		return b
 	}
 	kept, missed := Left{Kept: true, Reason: reason.Held}, Left{Reason: reason.Failed}
 	for _, tt := range []struct {
-		name    string
-		decided bool
-		left    map[string]Left
-		want    []string // the clusters of the binding; nil for none
+		name       string
+		decided    bool
+		unrendered bool
+		left       map[string]Left
+		want       []string // the clusters of the binding; nil for none
+		isPlaced   bool
 	}{
-		{"it is decided and as decided", true, nil, []string{"a", "b"}},
-		{"it is decided and not as decided", true, map[string]Left{"a": kept, "b": missed}, []string{"a", "b"}},
-		{"it is gone", false, nil, nil},
-		{"it is gone and kept", false, map[string]Left{"b": kept}, []string{"b"}},
-		{"it is gone and kept where it never was decided", false, map[string]Left{"c": kept}, []string{}},
-		{"it is gone and missed", false, map[string]Left{"b": missed}, nil},
+		{"it is decided and as decided", true, false, nil, []string{"a", "b"}, true},
+		{"it is decided and not as decided", true, false, map[string]Left{"a": kept, "b": missed}, []string{"a", "b"}, true},
+		{"it is gone", false, false, nil, nil, false},
+		{"it is gone and kept", false, false, map[string]Left{"b": kept}, []string{"b"}, true},
+		{"it is gone and kept where it never was decided", false, false, map[string]Left{"c": kept}, []string{}, true},
+		{"it is gone and missed", false, false, map[string]Left{"b": missed}, nil, false},
+		{"its release fails", false, true, nil, []string{}, false},
+		{"its release fails, and it is missed", false, true, map[string]Left{"b": missed}, []string{}, false},
+		{"its release fails, and it is kept", false, true, map[string]Left{"b": kept}, []string{"b"}, true},
+		{"its release fails, and something else sends it", true, true, nil, []string{"a", "b"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			earlier := State{Bindings: map[object.Ref]*karmada.ResourceBinding{web: old("a", "b")}}
-			c := Content{Left: map[object.Ref]map[string]Left{web: tt.left}}
+			c := Content{Left: map[object.Ref]map[string]Left{}, Unrendered: map[object.Ref]bool{}}
+			if tt.left != nil {
+				c.Left[web] = tt.left
+			}
+			if tt.unrendered {
+				c.Unrendered[web] = true
+			}
 			if tt.decided {
 				c.Bindings = []*karmada.ResourceBinding{old("a", "b")}
 			}
@@ -129,6 +142,9 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 			}
 			if d := cmp.Diff(targets(tt.want...), b.Spec.Clusters) + cmp.Diff(tt.left, got.Left()[web]); d != "" {
 				t.Error(d)
+			}
+			if Placed(b) != tt.isPlaced {
+				t.Errorf("it is placed: %t", Placed(b))
 			}
 		})
 	}

@@ -25,7 +25,10 @@ import (
 type Content struct {
 	Bindings []*karmada.ResourceBinding // what was decided
 	// Left is where objects are not as decided, by object and cluster.
-	Left     map[object.Ref]map[string]Left
+	Left map[object.Ref]map[string]Left
+	// Unrendered are objects that are not known to be gone, because the release that rendered them cannot be rendered.
+	Unrendered map[object.Ref]bool
+
 	Clusters []policies.Cluster // in the order of names
 	// Interpreters are the customizations in force: who applies knows of policies no more than
 	// these.

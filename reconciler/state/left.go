@@ -12,9 +12,9 @@ import (
 // What is left as it is, is recorded in Karmada's own words: spec.clusters of a binding is
 // what was decided, status.aggregatedStatus lists the clusters where the object is not as
 // decided, with the reason, and whether it is there. A binding whose template has gone, or
-// has no policy any longer, stays as long as some cluster keeps the object. What is left
-// and never had a binding, such as a Namespace that goes along, stands in a table of its
-// own.
+// has no policy any longer, stays as long as some cluster keeps the object, or a release that
+// rendered it cannot be rendered. What is left and never had a binding, such as a Namespace that
+// goes along, stands in a table of its own.
 
 // Left is an object in a cluster that is not as decided.
 type Left struct {
@@ -58,12 +58,18 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 		decided[r] = true
 		bindings = append(bindings, withStatus(b, c.Left[r]))
 	}
-	for _, r := range slices.SortedFunc(maps.Keys(c.Left), object.Ref.Compare) {
+	others := slices.AppendSeq(slices.Collect(maps.Keys(c.Left)), maps.Keys(c.Unrendered))
+	slices.SortFunc(others, object.Ref.Compare)
+	for _, r := range slices.Compact(others) {
 		if decided[r] {
 			continue
 		}
 		if old := earlier.binding(r); old != nil {
-			if b := leftOver(old, c.Left[r]); b != nil {
+			switch b := leftOver(old, c.Left[r]); {
+			case !isNowhere(b):
+				bindings = append(bindings, b)
+			case c.Unrendered[r]:
+				b.Status.Conditions = nil // it is placed anew when it can be rendered
 				bindings = append(bindings, b)
 			}
 			continue
@@ -110,8 +116,8 @@ func withStatus(b *karmada.ResourceBinding, left map[string]Left) *karmada.Resou
 	return &out
 }
 
-// leftOver returns the last binding of an object that nobody sends any longer: with the
-// clusters that keep it; nil if none does.
+// leftOver returns the last binding of an object that nobody sends any longer, with the
+// clusters that keep it.
 func leftOver(old *karmada.ResourceBinding, left map[string]Left) *karmada.ResourceBinding {
 	gone := func(c karmada.TargetCluster) bool { return !left[c.Name].Kept }
 	out := *old
@@ -122,9 +128,11 @@ func leftOver(old *karmada.ResourceBinding, left map[string]Left) *karmada.Resou
 			out.Spec.RequiredBy = append(out.Spec.RequiredBy, s)
 		}
 	}
-	kept := withStatus(&out, left)
-	if len(kept.Spec.Clusters)+len(kept.Spec.RequiredBy) == 0 && !slices.ContainsFunc(kept.Status.AggregatedStatus, func(s karmada.AggregatedStatusItem) bool { return s.Applied }) {
-		return nil
-	}
-	return kept
+	return withStatus(&out, left)
+}
+
+// isNowhere reports the binding of an object that no cluster is to have, or keeps.
+func isNowhere(b *karmada.ResourceBinding) bool {
+	isApplied := func(s karmada.AggregatedStatusItem) bool { return s.Applied }
+	return len(b.Spec.Clusters)+len(b.Spec.RequiredBy) == 0 && !slices.ContainsFunc(b.Status.AggregatedStatus, isApplied)
 }

@@ -34,6 +34,19 @@ func (f *Failure) In(cluster string) bool {
 	return (f.ID.Cluster == "" || f.ID.Cluster == cluster) && (f.Everywhere || f.Clusters[cluster])
 }
 
+// Unrendered are the objects of which it is not known whether a release of the source still has them, because it cannot be rendered.
+func (r *Result) Unrendered() map[object.Ref]bool {
+	all := map[object.Ref]bool{}
+	for i := range r.Failures {
+		if f := &r.Failures[i]; f.ID.Cluster == "" {
+			for _, ref := range f.Objects {
+				all[ref] = true
+			}
+		}
+	}
+	return all
+}
+
 // hidesPolicy says that the release rendered a policy, which is not known now.
 func (f *Failure) hidesPolicy() string {
 	n := slices.IndexFunc(f.Objects, func(r object.Ref) bool { return render.IsPolicy(r) })

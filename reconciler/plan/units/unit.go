@@ -162,8 +162,10 @@ func (m *members) pulledAlong() {
 	}
 }
 
-// gone adds what units had by the last plan, and nobody sends any longer.
+// gone adds what units had by the last plan, and nobody sends any longer. Where that is so because a release cannot be rendered, it is not
+// known to be gone: of a release that no policy claims, nothing else says which unit has what it rendered to.
 func (m *members) gone() {
+	unrendered := m.in.Expanded.Unrendered()
 	groups := map[rollouts.Unit]rollouts.Unit{} // of policies, by what they would be alone
 	for _, p := range m.in.Expanded.Policies.Set.Propagation {
 		groups[rollouts.Unit{Namespace: p.Object.Ref().Namespace, Name: p.Object.Ref().Name}] = m.in.Of[p.Object.Ref()]
@@ -179,6 +181,8 @@ func (m *members) gone() {
 		if namespace, policy, ok := state.PolicyRef(m.in.Bindings[r]); ok {
 			name := rollouts.Unit{Namespace: namespace, Name: policy}
 			m.add(r, cmp.Or(groups[name], name))
+			u := m.all[m.owner[r]]
+			u.Unknown = u.Unknown || unrendered[r]
 		}
 	}
 }
