@@ -216,7 +216,7 @@ func (s *stager) has(r object.Ref) (targets []schedule.Target) {
 func versionOf(commit string, u rollouts.Unit, of older.Units) staged.Version {
 	is, there := of.Found[u]
 	v := staged.Version{
-		Version: rollouts.Version{Commit: commit, Digest: is.Digest, Absent: !there}, Refs: is.Refs, Blobs: &of.Blobs,
+		Version: rollouts.Version{Commit: commit, Digest: is.Digest, Absent: !there}, Refs: is.Refs, Blobs: &of.Blobs, Source: of.Source,
 		Rows: func(r object.Ref) (manifest.Row, bool) { row, ok := of.Rows[r]; return row, ok },
 	}
 	for _, r := range is.Refs { // in their order, as decisions are

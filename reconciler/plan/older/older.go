@@ -77,6 +77,8 @@ type Units struct {
 	Found     map[rollouts.Unit]units.Unit // those that are there
 	Rows      map[object.Ref]manifest.Row
 	Blobs     manifest.Blobs
+	// Source reports whether the source of the version has an object, and whether a policy claims it there.
+	Source func(object.Ref) (isThere, isClaimed bool)
 }
 
 // Evaluate decides about units of a version, and writes them out. Division is steady from what clusters have.
@@ -92,7 +94,9 @@ func Evaluate(in Input) Units {
 	st.Bindings = in.bindings(asked.Templates)
 	asked.State = &st
 	decided := schedule.Decide(asked)
-	u := Units{Decisions: decided.Decisions, Found: map[rollouts.Unit]units.Unit{}, Rows: map[object.Ref]manifest.Row{}}
+	u := Units{
+		Decisions: decided.Decisions, Found: map[rollouts.Unit]units.Unit{}, Rows: map[object.Ref]manifest.Row{}, Source: in.Version.source,
+	}
 	var mine []schedule.Decision
 	for _, is := range units.Find(units.Input{
 		Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer,
@@ -145,6 +149,17 @@ func claims(x *expand.Result, t *template.Template) *policies.Propagation {
 		return t.Part.Policy
 	}
 	return x.Policies.Claims.Policy(t.Selected())
+}
+
+// source reports whether the version has an object, and whether a policy claims it: also of what a release rendered to that cannot be
+// rendered.
+func (v *Version) source(r object.Ref) (isThere, isClaimed bool) {
+	if v.Expanded.Unrendered()[r] {
+		return true, true
+	}
+	all := v.Expanded.Templates
+	i, ok := slices.BinarySearchFunc(all, r, func(t *template.Template, r object.Ref) int { return t.Ref().Compare(r) })
+	return ok, ok && claims(v.Expanded, all[i]) != nil
 }
 
 // bindings are those of the state, but that they say where templates are by what clusters have, unless what they record was decided of

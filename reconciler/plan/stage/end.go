@@ -129,7 +129,7 @@ func unpublished(v *view, r rollouts.Rollout) (names []string) {
 		c := &v.Clusters[n]
 		isAwaited, isThere := showsTarget(r.Clusters[c.Name]) && c.Unwritable == "", c.IsTarget
 		if r.Status.Phase == rollouts.Returning {
-			isAwaited, isThere = true, c.IsBase
+			isAwaited, isThere = !c.StaysAhead, c.IsBase
 		}
 		isLost := c.Leaves && c.Evidence.Health == Silent
 		if isAwaited && !isThere && !c.Suspended && !isLost {

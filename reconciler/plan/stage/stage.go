@@ -34,7 +34,10 @@ func Decide(in Input) Output {
 
 // output is the beginning of what is decided of a unit.
 func (in *Input) output(s rollouts.Status) Output {
-	return Output{Unit: in.Unit, Pos: in.Pos, Source: in.Source, Windows: in.Windows, Phase: s.Phase, Base: s.Base, Target: s.Target}
+	return Output{
+		Unit: in.Unit, Pos: in.Pos, Source: in.Source, Windows: in.Windows,
+		Phase: s.Phase, Base: s.Base, Target: s.Target, IsBack: isBack(s),
+	}
 }
 
 // unstaged is what becomes of a unit without a strategy: all of it is carried out.

@@ -49,6 +49,9 @@ type Cluster struct {
 	IsNew bool
 	// IsTarget and IsBase report that what is published there is what the target, or the base, gives.
 	IsTarget, IsBase bool
+	// StaysAhead reports that nothing goes back there, whatever is published: the base cannot be made there, or what is not as the base
+	// gives it was another unit's by the base.
+	StaysAhead bool
 	// WasTarget reports that the target is published there as far as the record knows. What is there in fact was pushed by a plan
 	// that recorded nothing.
 	WasTarget bool
@@ -118,6 +121,8 @@ type Output struct {
 	// Phase is how far the run is. Base and Target are the versions that it is about.
 	Phase        rollouts.Phase
 	Base, Target rollouts.Version
+	// IsBack reports a run that goes back, or whose clusters are back.
+	IsBack bool
 	// Shown says which version each cluster shows, in the order of the input.
 	Shown []Shown
 	// After is what is recorded; nil for nothing.

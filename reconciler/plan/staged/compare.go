@@ -56,13 +56,14 @@ func compare(in *Input, u *Unit) *comparison {
 	c.collect(c.shown(base.Commit, target.Commit), isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
-	areBase, areTarget := c.matching(asBase), c.matching(asTarget)
+	areBase, areTarget, back := c.matching(asBase, c.refs), c.matching(asTarget, c.refs), areBack(c, asBase)
 	c.wasTarget = hadTarget(c, isTarget)
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
 		concerned = concerned || c.leavesAll && wasReleased(u, target, is.Name)
-		if is.IsBase, is.IsTarget = areBase[i], areTarget[i]; concerned {
+		is.IsBase, is.IsTarget, is.StaysAhead = areBase[i], areTarget[i], back[i] && !areBase[i]
+		if concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
 	}
@@ -261,8 +262,8 @@ func there(c *comparison, r object.Ref, cluster string) *files.Blob {
 	return have(c.in.index[cluster])
 }
 
-// matching reports of clusters, by index, whether they have what a version gives them; of none for nil.
-func (c *comparison) matching(v *laid) []bool {
+// matching reports of clusters, by index, whether they have of objects what a version gives them; of none for nil.
+func (c *comparison) matching(v *laid, refs []object.Ref) []bool {
 	all := make([]bool, len(c.in.Clusters))
 	if v == nil {
 		return all
@@ -270,7 +271,7 @@ func (c *comparison) matching(v *laid) []bool {
 	for i := range all {
 		all[i] = true
 	}
-	for _, r := range c.refs {
+	for _, r := range refs {
 		have, cells := c.have[r], v.cells[r]
 		for i := range all {
 			if !all[i] {

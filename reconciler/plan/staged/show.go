@@ -24,13 +24,14 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 		}
 		isShown[i] = true
 		older := c.delivered(out, c.older(out, s.Commit))
+		as := old{older, s.IsAnew, out.IsBack}
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
 		case s.Choice == stage.Older && older != nil && older.isNow:
 			// it goes back to what the source says
-		case s.Choice == stage.Older && older != nil && !c.standing(old{older, s.IsAnew})[i]:
-			c.write(i, older, rs)
+		case s.Choice == stage.Older && older != nil && (!out.IsBack || !older.isUnwritable(i)) && !c.standing(as)[i]:
+			c.write(i, as, rs)
 		default:
 			kept[i] = true
 		}
@@ -198,8 +199,9 @@ func block(u *Unit, row *manifest.Row, cluster int) {
 	}
 }
 
-// write has a cluster show an older version that the fleet of today asks for otherwise than it is there.
-func (c *comparison) write(i int, v *laid, rs rows) {
+// write has a cluster show an older version that the fleet of today asks for otherwise than it is there. What that version does not want
+// leaves if the run goes back, unless it came from another unit; otherwise it stays where the source wants it.
+func (c *comparison) write(i int, v old, rs rows) {
 	for _, r := range c.refs {
 		row, is, have := rs.edit(r), v.cells.at(r, i), c.have[r](i)
 		_, wanted := row.Wanted(i)
@@ -209,23 +211,24 @@ func (c *comparison) write(i int, v *laid, rs rows) {
 		switch {
 		case is.blob != nil:
 			row.Stands[int32(i)] = c.in.Blobs.Add(is.blob) //nolint:gosec // an index
-		case !is.wanted && have == nil:
+		case !is.wanted && (have == nil || v.isBack && !isElsewhere(c, v.laid, r)):
 			row.Stands[int32(i)] = manifest.Nothing //nolint:gosec // an index
 		}
 		block(c.unit, row, i)
 	}
 }
 
-// old is an older version, and whether it is to be there as it is given now (stage.Shown.IsAnew).
+// old is an older version, and whether it is to be there as it is given now (stage.Shown.IsAnew), as where the run goes back
+// (stage.Output.IsBack).
 type old struct {
 	*laid
 
-	isAnew bool
+	isAnew, isBack bool
 }
 
 // standing reports of clusters, by index, whether what they have of the unit is where an older version wants it, with as many
-// replicas, so that it need not be written: with the same bytes if it is to be there as it is given now. What that version wants no
-// longer stays where the target wants it.
+// replicas, so that it need not be written: with the same bytes if it is to be there as it is given now. What that version does not want
+// stays where the source wants it, but for what came with a run that goes back.
 func (c *comparison) standing(v old) []bool {
 	if known, ok := c.stands[v]; ok {
 		return known
@@ -246,6 +249,8 @@ func (c *comparison) standing(v old) []bool {
 			switch {
 			case has == nil:
 				all[i] = want.blob == nil
+			case !want.wanted && v.isBack:
+				all[i] = isElsewhere(c, v.laid, r)
 			case !want.wanted:
 				all[i] = targets.at(i).wanted
 			case want.blob == nil, want.blob == has:

@@ -21,6 +21,9 @@ type Version struct {
 	Decisions []schedule.Decision // of the refs, in their order
 	Rows      func(object.Ref) (manifest.Row, bool)
 	Blobs     *manifest.Blobs
+	// Source reports whether the source has an object by that commit, and whether a policy claims it there, whichever. It says so of what
+	// is not known, too. Nil says so of none.
+	Source func(object.Ref) (isThere, isClaimed bool)
 }
 
 // Target returns what reports units whose runs go to a commit.
@@ -59,8 +62,9 @@ type laid struct {
 	Version
 
 	cells cells
-	// wanted says of which clusters, by index, something is wanted, and blocked in which something is in the way.
-	wanted, blocked []bool
+	// wanted says of which clusters, by index, something is wanted, blocked in which something is in the way, and unwritten in which
+	// something of what is wanted cannot be made.
+	wanted, blocked, unwritten []bool
 	// isNow reports that it is what the rows of the plan say.
 	isNow bool
 }
@@ -78,14 +82,15 @@ func lay(v Version, clusters int) *laid {
 	return l
 }
 
-// sum sums up over the objects what is wanted in clusters, and where something is in the way.
+// sum sums up over the objects what is wanted in clusters, where something is in the way, and where something cannot be made.
 func (l *laid) sum(clusters int) {
-	l.wanted, l.blocked = make([]bool, clusters), make([]bool, clusters)
+	l.wanted, l.blocked, l.unwritten = make([]bool, clusters), make([]bool, clusters), make([]bool, clusters)
 	for _, r := range l.Refs {
 		of := l.cells[r]
 		for i := range of {
 			l.wanted[i] = l.wanted[i] || of[i].wanted
 			l.blocked[i] = l.blocked[i] || of[i].block != ""
+			l.unwritten[i] = l.unwritten[i] || of[i].wanted && of[i].blob == nil
 		}
 	}
 }
@@ -107,6 +112,11 @@ func cellsOf(row *manifest.Row, blobs *manifest.Blobs, clusters int) line {
 // wants reports whether the version wants something in a cluster.
 func (l *laid) wants(cluster int) bool {
 	return l != nil && l.wanted[cluster]
+}
+
+// isUnwritable reports that something of what the version wants in a cluster cannot be made.
+func (l *laid) isUnwritable(cluster int) bool {
+	return l != nil && l.unwritten[cluster]
 }
 
 // isEmpty reports that the version wants nothing anywhere: a unit that is removed whole leaves stage by stage, as any change.
