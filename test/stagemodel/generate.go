@@ -88,6 +88,23 @@ func (m *Model) report(r *rand.Rand, e *Event) {
 		e.Health = Failing
 	case 3:
 		e.Health = Unknown
+	case 4:
+		m.relapse(r, e)
+	}
+}
+
+// relapse makes a cluster fail that was healthy, of a stage that is over; any other event stays as it is.
+func (m *Model) relapse(r *rand.Rand, e *Event) {
+	var over []int
+	for c := range m.members {
+		x := &m.members[c]
+		isOver := x.stage < Stages && m.last.open() && m.last.Stages[x.stage] == Done
+		if x.in && !x.silent && isOver && x.proved && m.last.shows(c) == m.last.Target {
+			over = append(over, c)
+		}
+	}
+	if len(over) > 0 {
+		e.Cluster, e.Version, e.Health = over[r.IntN(len(over))], m.last.Target, Failing
 	}
 }
 
