@@ -87,7 +87,7 @@ func kindsHelp() string {
 	}
 	fmt.Fprintf(&b, "  %-30s %s\n", fluxList, "(what Flux is to apply)")
 	fmt.Fprintf(&b, "  %-30s %s\n", argocdList, "(an ApplicationSet for Argo CD)")
-	fmt.Fprintf(&b, "  %-30s %s\n", updatesList, "(what is newer of images and charts, and why it is not taken)")
+	fmt.Fprintf(&b, "  %-30s %s\n", updatesList, "(what is newer of images and charts, why it is not taken, and what was taken last)")
 	return b.String()
 }
 

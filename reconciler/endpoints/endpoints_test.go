@@ -142,6 +142,7 @@ func TestResolve(t *testing.T) {
 		{"loopback", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "127.0.0.1"))}, "refused eu-1 api api-1: 127.0.0.1 is a loopback address\n"},
 		{"loopback of IPv6", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "::1"))}, "refused eu-1 api api-1: ::1 is a loopback address\n"},
 		{"loopback, mapped", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "::ffff:127.0.0.1"))}, "refused eu-1 api api-1: ::ffff:127.0.0.1 is a loopback address\n"},
+		{"broadcast, mapped", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "::ffff:255.255.255.255"))}, "refused eu-1 api api-1: ::ffff:255.255.255.255 is no address of one pod\n"},
 		{"link-local", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "169.254.169.254"))}, "refused eu-1 api api-1: 169.254.169.254 is a link-local address\n"},
 		{"any address", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "0.0.0.0"))}, "refused eu-1 api api-1: 0.0.0.0 is no address of one pod\n"},
 		{"a bad one beside a good one", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-0", "127.0.0.1"), slice("api-1", "10.101.0.5"))}, five + "refused eu-1 api api-0: 127.0.0.1 is a loopback address\n"},

@@ -29,9 +29,11 @@ const (
 	RolloutReturned = "rollout-returned" // every cluster goes back, or went back, to the version before
 	RolloutDone     = "rollout-done"     // it is out in every cluster that takes it
 
-	UpdateProposed = "update-proposed"  // a pull request is open for new versions of images or charts
-	UpdateKeptBack = "update-kept-back" // a version is not proposed again
-	UpdateFailing  = "update-failing"   // nothing new of an image or a chart could be proposed for long
+	UpdateProposed  = "update-proposed"  // a pull request is open for new versions of images or charts
+	UpdateCommitted = "update-committed" // Waybill committed new versions of images or charts to the branch that is followed
+	UpdateMerged    = "update-merged"    // what was proposed was merged, by Waybill or by somebody else
+	UpdateKeptBack  = "update-kept-back" // a version is not proposed again
+	UpdateFailing   = "update-failing"   // nothing new of an image or a chart could be proposed for long
 )
 
 // Event is something to tell.
@@ -43,11 +45,14 @@ type Event struct {
 	// Unit is what goes out in stages, as "team/web", and Run identifies the run; empty for other events.
 	Unit string `json:"unit,omitempty"`
 	Run  string `json:"run,omitempty"`
-	// Update is the subscription, or the first of those that share a pull request, and PullRequest the address of that; empty for other
-	// events.
+	// Update is the subscription, or the first of those that share a pull request or a commit, and PullRequest the address of the
+	// former; empty for other events.
 	Update      string `json:"update,omitempty"`
 	PullRequest string `json:"pullRequest,omitempty"`
-	Message     string `json:"message,omitempty"`
+	// Commit is the commit of the source that has the new version, and CommitURL its address where the forge is known.
+	Commit    string `json:"commit,omitempty"`
+	CommitURL string `json:"commitURL,omitempty"`
+	Message   string `json:"message,omitempty"`
 }
 
 // String is the event in a line.
@@ -55,7 +60,8 @@ func (e Event) String() string {
 	what := map[string]string{
 		Held: "is held", Failing: "fails", Recovered: "is well again", Moved: "loses " + e.Object,
 		RolloutBegan: "goes out", RolloutWaits: "waits for an approval", RolloutStopped: "stopped", RolloutReturned: "goes back", RolloutDone: "is out",
-		UpdateProposed: "has a new version", UpdateKeptBack: "keeps a version back", UpdateFailing: "cannot be updated",
+		UpdateProposed: "has a new version", UpdateCommitted: "got a new version", UpdateMerged: "got a new version",
+		UpdateKeptBack: "keeps a version back", UpdateFailing: "cannot be updated",
 	}[e.Kind]
 	who := e.Cluster + e.Unit + e.Update // one of them is not empty
 	if e.Message == "" {
@@ -172,7 +178,7 @@ const mostEvents = 50
 func (b Batch) cut() Batch {
 	rank := []string{
 		Held, Failing, RolloutStopped, RolloutReturned, RolloutWaits, Moved, UpdateFailing, UpdateKeptBack, UpdateProposed,
-		RolloutBegan, RolloutDone, Recovered,
+		UpdateCommitted, UpdateMerged, RolloutBegan, RolloutDone, Recovered,
 	}
 	events := slices.Clone(b.Events)
 	slices.SortStableFunc(events, func(x, y Event) int { return slices.Index(rank, x.Kind) - slices.Index(rank, y.Kind) })

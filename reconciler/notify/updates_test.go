@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/notify"
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/render/marker"
+	"github.com/waybill-dev/waybill/sources/forge"
 )
 
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -35,8 +36,18 @@ func pull(number int, key string) updates.Record {
 func TestUpdatesThatSomebodyShouldKnowOf(t *testing.T) {
 	type all map[string]updates.Record
 	away := updates.Record{Failure: &updates.Failure{Why: updates.NotAnswered, Message: "it answers 503", Since: began}}
-	merged := pull(7, "1.1")
-	merged.Proposal.Merged = "abc"
+	took := func(number int, key, merged string) updates.Record {
+		r := pull(number, key)
+		r.Proposal.Branch, r.Proposal.Merged = "image-updates", merged
+		r.Last = r.Proposal
+		return r
+	}
+	merged := took(7, "1.1", "abc")
+	committed := took(0, "1.1", "0123456789abcdef")
+	committed.Last.Parent = "fedc"
+	newer := pull(8, "1.2")
+	newer.Last = merged.Last
+	reverted := updates.Record{Last: merged.Last, KeptBack: map[string]string{"1.1": "it was reverted"}}
 	pushed := pull(0, "1.1")
 	kept := updates.Record{KeptBack: map[string]string{"1.1": "pull request 7 was closed"}}
 	const day = 24 * time.Hour
@@ -51,8 +62,26 @@ func TestUpdatesThatSomebodyShouldKnowOf(t *testing.T) {
 		{"another one in the same", 0, 1, all{"web": pull(7, "1.1")}, all{"web": pull(7, "1.2")}, "shop/web has a new version: pull request 7 takes 1.2 in place of 1.0"},
 		{"the same in another one", 0, 1, all{"web": pull(7, "1.1")}, all{"web": pull(8, "1.1")}, "shop/web has a new version: pull request 8 takes 1.1 in place of 1.0"},
 		{"pushed, and not opened", 0, 1, nil, all{"web": pushed}, ""},
-		{"merged", 0, 1, all{"web": pull(7, "1.1")}, all{"web": merged}, ""},
-		{"merged unseen", 0, 1, nil, all{"web": merged}, ""},
+		{"merged", 0, 1, all{"web": pull(7, "1.1")}, all{"web": merged}, "shop/web got a new version: pull request 7 was merged and takes 1.1 in place of 1.0"},
+		{"merged unseen", 0, 1, nil, all{"web": merged}, "shop/web got a new version: pull request 7 was merged and takes 1.1 in place of 1.0"},
+		{"merged still", 0, 1, all{"web": merged}, all{"web": merged}, ""},
+		{
+			"merged, and something newer is proposed", 0, 1,
+			all{"web": pull(7, "1.1")},
+			all{"web": newer},
+			"shop/web got a new version: pull request 7 was merged and takes 1.1 in place of 1.0\nshop/web has a new version: pull request 8 takes 1.2 in place of 1.0",
+		},
+		{"merged before, and something newer is proposed", 0, 1, all{"web": merged}, all{"web": newer}, "shop/web has a new version: pull request 8 takes 1.2 in place of 1.0"},
+		{"merged, and reverted", 0, 1, all{"web": merged}, all{"web": reverted}, "shop/web keeps a version back: 1.1: it was reverted"},
+		{"merged again as another commit", 0, 1, all{"web": merged}, all{"web": took(7, "1.1", "def")}, "shop/web got a new version: pull request 7 was merged and takes 1.1 in place of 1.0"},
+		{"committed", 0, 1, nil, all{"web": committed}, "shop/web got a new version: commit 0123456789ab takes 1.1 in place of 1.0"},
+		{"committed still", 0, 1, all{"web": committed}, all{"web": committed}, ""},
+		{"a branch without a pull request is merged", 0, 1, nil, all{"web": took(0, "1.1", "abc")}, "shop/web got a new version: branch image-updates was merged and takes 1.1 in place of 1.0"},
+		{
+			"committed together", 0, 1, nil,
+			all{"web": committed, "api": committed, "db": took(0, "3", "abc")},
+			"shop/api got a new version: commit 0123456789ab takes 1.1 in place of 1.0, and new versions of 1 other\nshop/db got a new version: branch image-updates was merged and takes 3 in place of 1.0",
+		},
 		{
 			"of a group", 0, 1, nil,
 			all{"web": pull(7, "1.1"), "api": pull(7, "2.0"), "db": pull(8, "3")},
@@ -107,6 +136,20 @@ func TestTheAddressOfAPullRequest(t *testing.T) {
 		var got []struct{ Kind, Update, PullRequest string }
 		if err := json.Unmarshal(data, &got); err != nil || len(got) != 1 || got[0].PullRequest != want || got[0].Kind != "update-proposed" || got[0].Update != "shop/web" {
 			t.Errorf("%q: it tells %s", address, data)
+		}
+	}
+}
+
+// A receiver gets the commit, and its address where the forge is known.
+func TestTheCommitOfAnUpdate(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef01234567"
+	for repository, want := range map[string]string{"https://gitea.example.com/acme/fleet.git": "https://gitea.example.com/acme/fleet/commit/" + id, "/srv/fleet.git": ""} {
+		now := remembered("2", began, map[string]updates.Record{"web": {Last: &updates.Proposal{Key: "1.1", From: marker.Image{Tag: "1.0"}, Parent: "fedc", Merged: id}}})
+		now.Site = forge.SiteOf("", repository, "")
+		got := notify.Events(remembered("1", began, nil), now)
+		is := notify.Event{Kind: notify.UpdateCommitted, Update: "shop/web", Commit: id, CommitURL: want, Message: "commit 0123456789ab takes 1.1 in place of 1.0"}
+		if d := cmp.Diff([]notify.Event{is}, got); d != "" {
+			t.Errorf("%s: %s", repository, d)
 		}
 	}
 }

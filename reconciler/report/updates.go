@@ -20,9 +20,11 @@ func Updates(all []updates.Verdict, now time.Time) Report {
 		if !u.FirstSeen.IsZero() {
 			seen = age(&u.FirstSeen, now)
 		}
-		rows = append(rows, []string{u.Name, u.Image + u.Chart, dash(u.Current), dash(u.Next), dash(u.Newest), dash(seen), dash(u.Message)})
+		rows = append(rows, []string{
+			u.Name, u.Image + u.Chart, dash(u.Current), dash(u.Next), dash(u.Newest), dash(seen), dash(u.Last.String()), dash(u.Message),
+		})
 	}
-	return table(list, []string{"NAME", "IMAGE OR CHART", "CURRENT", "NEXT", "NEWEST", "SEEN", "WHY NOT"}, rows)
+	return table(list, []string{"NAME", "IMAGE OR CHART", "CURRENT", "NEXT", "NEWEST", "SEEN", "LAST UPDATE", "WHY NOT"}, rows)
 }
 
 // Proposals is what update --pull-request prints.

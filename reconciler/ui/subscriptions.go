@@ -16,6 +16,9 @@ func updates(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body := subscriptions.Of(subscribed, &memory, f.Site, r.URL.Query(), u.Now())
+	ctx := r.Context()
+	known := subscriptions.Known{Subscribed: subscribed, Memory: &memory, Site: f.Site}
+	known.Author = func(commit string) *facts.Author { return u.Reader.Author(ctx, commit) }
+	body := subscriptions.Of(known, r.URL.Query(), u.Now())
 	return answer{page: "updates", title: "Updates", here: "updates", body: body}, nil
 }

@@ -77,6 +77,7 @@ charts:
     url: https://charts.example/podinfo-6.5.4.tgz
     digest: `+digestA+`
 `)
+	f.repo.twin.Now = f.now.Add(-5 * time.Hour)
 	f.publish("first")
 	m := updates.NewMemory()
 	long, now := f.now.Add(-100*time.Hour), f.now.Add(-2*time.Hour)
@@ -99,6 +100,12 @@ charts:
 	m.Propose(nameOf("asked"), &updates.Proposal{
 		Key: "1.1.0", From: marker.Image{Tag: "1.0.0"}, To: marker.Image{Tag: "1.1.0"}, PullRequest: 7, URL: "https://forge.example/acme/fleet/pulls/7", At: now,
 	})
+	head, _, err := f.repo.Branch(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := head.Commit.String()
+	m.Propose(nameOf("done"), &updates.Proposal{Key: "1.0.0", From: marker.Image{Tag: "0.9.0"}, To: marker.Image{Tag: "1.0.0"}, Parent: source, Merged: source, At: now})
 	m.KeepBack(nameOf("kept"), "1.1.0", "pull request 3 was closed")
 	m.Judged(&updates.Source{}, []updates.Verdict{{Subscription: &updates.Subscription{Policy: &images.Policy{Name: nameOf("silent")}}, Why: updates.NotAnswered, Message: "registry.example/silent: it answers 503"}}, f.now.Add(-50*time.Hour))
 	f.remember(m)
@@ -106,17 +113,17 @@ charts:
 		"/updates": {
 			"Something was new 60m ago", "images/broken.yaml:9 ImagePolicy shop/broken: spec.policy has 0 orders",
 			"2 ✕ Fails", "1 ↑ Pull request open", "2 ‖ To be proposed", "1 ‖ Kept back", "1 ! Another major", "2 … Too young", "1 ? No tag fits", "1 ? Not looked at yet", "1 – Off", "1 ✓ Up to date",
-			"shop/asked registry.example/asked ↑ Pull request open 1.0.0 1.1.0 seen 4d4h ago #7 takes 1.1.0 – images/asked.yaml:15",
-			"shop/kept registry.example/kept ‖ Kept back kept back: pull request 3 was closed 1.0.0 1.1.0 seen 4d4h ago – 1.1.0 pull request 3 was closed images/kept.yaml:15",
+			"shop/asked registry.example/asked ↑ Pull request open 1.0.0 1.1.0 seen 4d4h ago #7 takes 1.1.0 – – images/asked.yaml:15",
+			"shop/kept registry.example/kept ‖ Kept back kept back: pull request 3 was closed 1.0.0 1.1.0 seen 4d4h ago – – 1.1.0 pull request 3 was closed images/kept.yaml:15",
 			"shop/leap registry.example/leap ! Another major another major, and updates.major is false 1.0.0 2.0.0",
 			"shop/young registry.example/young … Too young too young until 2026-11-24 10:00Z 1.0.0 1.2.0 seen 120m ago",
 			"shop/odd registry.example/odd ? No tag fits none of 2 tags is a version that is wanted 1.0.0",
 			"shop/silent registry.example/silent ✕ Fails registry.example/silent: it answers 503 since 2d2h ago 1.0.0",
-			"shop/new registry.example/new ? Not looked at yet 1.0.0", "shop/sleeps registry.example/sleeps – Off suspended 1.0.0", "shop/done registry.example/done ✓ Up to date 1.0.0",
+			"shop/new registry.example/new ? Not looked at yet 1.0.0", "shop/sleeps registry.example/sleeps – Off suspended 1.0.0", "shop/done registry.example/done ✓ Up to date 1.0.0 – – 1.0.0 committed 5h ago by a person, " + source[:12] + " – images/done.yaml:15",
 			"shop/moves registry.example/moves … Too young too young until 2026-11-24 10:00Z latest@sha256:aaaaaaaa latest@sha256:bbbbbbbb seen 120m ago",
 			"shop/next registry.example/next ‖ To be proposed 1.0.0 1.1.0 seen 4d4h ago none yet the next one takes 1.1.0",
 			"shop/broken ✕ Fails the ImagePolicy, or its ImageRepository, has a mistake",
-			"https://charts.example/podinfo range 6.x ‖ To be proposed 6.5.4 6.6.0 seen 4d4h ago none yet the next one takes 6.6.0 – waybill.lock", "13 subscriptions",
+			"https://charts.example/podinfo range 6.x ‖ To be proposed 6.5.4 6.6.0 seen 4d4h ago none yet the next one takes 6.6.0 – – waybill.lock", "13 subscriptions",
 		},
 		"/updates?kind=KeptBack":             {"shop/kept", "!shop/asked", "1 ↑ Pull request open"},
 		"/updates?q=podinfo":                 {"6.6.0", "!shop/kept"},
@@ -182,13 +189,16 @@ func TestHostileUpdates(t *testing.T) {
 	m := updates.NewMemory()
 	m.See("registry.example/web", registry.Known{Tags: []string{"1.0.0", hostile}}, f.now)
 	m.Propose(nameOf("web"), &updates.Proposal{Key: hostile, PullRequest: 7, URL: "javascript:alert(1)", At: f.now})
+	known := m.Policies[nameOf("web")]
+	known.Last = &updates.Proposal{Key: hostile, Merged: hostile, PullRequest: 6, URL: "javascript:alert(1)"}
+	m.Policies[nameOf("web")] = known
 	m.KeepBack(nameOf("web"), hostile, hostile)
 	m.Judged(&updates.Source{}, []updates.Verdict{{Subscription: &updates.Subscription{Policy: &images.Policy{Name: nameOf("web")}}, Why: updates.NotAnswered, Message: hostile}}, f.now)
 	f.remember(m)
 	for _, path := range []string{"/updates", "/updates?q=%22%3E%3Cscript%3E&kind=%22%3E%3Cscript%3E&sort=%22%3E%3Cscript%3E"} {
 		w := f.get(http.MethodGet, path)
 		page := w.Body.String()
-		if w.Code != http.StatusOK || strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") || strings.Contains(page, "javascript:") || strings.Contains(page, "#7</a>") {
+		if w.Code != http.StatusOK || strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") || strings.Contains(page, "javascript:") || strings.Contains(page, "#7</a>") || strings.Contains(page, "#6</a>") {
 			t.Errorf("%s: %d: a text is taken for HTML, or for an address", path, w.Code)
 		}
 	}

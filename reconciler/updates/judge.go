@@ -43,6 +43,8 @@ type Verdict struct {
 	Next    marker.Image
 	Why     Why
 	Message string
+	// Last is the version that was merged or committed last; nil where none is remembered.
+	Last *Proposal
 	// entry is what the lock file is to say of a chart.
 	entry lock.Entry
 	// moved says that the tag stays, and what it stands for does not.
@@ -63,12 +65,13 @@ type Facts struct {
 // Judge says which version comes next, if any. Where Asks names a reference, the digest of it is to be told by Pin before
 // anything is written; of a chart Lock tells the entry.
 func Judge(s *Subscription, f Facts) Verdict {
-	v := Verdict{Subscription: s, Why: s.Why, signed: s.Chart == nil && len(f.Settings.KeysOf(s.Repository)) > 0}
+	record := f.Memory.Policies[s.Name()]
+	v := Verdict{Subscription: s, Why: s.Why, Last: record.Last, signed: s.Chart == nil && len(f.Settings.KeysOf(s.Repository)) > 0}
 	known := f.Memory.Repositories[s.Repository]
 	inUse := s.inUse(known.Digests)
 	v.Choice = s.Rule.Choose(imagepolicy.Facts{
 		Now: f.Now, Current: inUse, Tags: known.Known.Tags, FirstSeen: known.Seen,
-		MinimumAge: f.Settings.MinimumAge.Duration, Major: f.Settings.Major, KeptBack: f.Memory.Policies[s.Name()].KeptBack,
+		MinimumAge: f.Settings.MinimumAge.Duration, Major: f.Settings.Major, KeptBack: record.KeptBack,
 	})
 	switch err := f.Failed[s.Repository]; {
 	case v.Why != "":

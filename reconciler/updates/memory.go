@@ -59,6 +59,8 @@ type Repository struct {
 // Record is what became of a subscription.
 type Record struct {
 	Proposal *Proposal `json:"proposal,omitempty"`
+	// Last is the proposal that was merged or committed last, whatever came after it.
+	Last *Proposal `json:"last,omitempty"`
 	// KeptBack are versions, by Verdict.Key, that are not proposed again, and why.
 	KeptBack map[string]string `json:"keptBack,omitempty"`
 	// Failure is why nothing new of it can be proposed now; nil where it can.
@@ -93,6 +95,9 @@ type Proposal struct {
 
 // IsOpen reports a proposal that was not merged.
 func (p *Proposal) IsOpen() bool { return p != nil && p.Merged == "" }
+
+// IsCommitted reports a version that Waybill committed to the branch that is followed, and that nobody merged.
+func (p *Proposal) IsCommitted() bool { return p != nil && p.Merged != "" && p.Parent != "" }
 
 // NewMemory remembers nothing.
 func NewMemory() *Memory {
@@ -150,7 +155,9 @@ func (m *Memory) KeepBack(of images.Name, key, why string) {
 // Propose notes what is proposed of a subscription; nil for nothing.
 func (m *Memory) Propose(of images.Name, p *Proposal) {
 	r := m.Policies[of]
-	r.Proposal = p
+	if r.Proposal = p; p != nil && p.Merged != "" {
+		r.Last = p
+	}
 	m.Policies[of] = r
 }
 
@@ -237,7 +244,7 @@ func (m *Memory) Encode() (*files.Folder, error) {
 	}
 	namespaces := map[string][]files.Entry{}
 	for n, r := range m.Policies {
-		if r.Proposal != nil || len(r.KeptBack) > 0 || r.Failure != nil {
+		if r.Proposal != nil || r.Last != nil || len(r.KeptBack) > 0 || r.Failure != nil {
 			namespaces[n.Namespace] = append(namespaces[n.Namespace], file(n.Name+".json", r))
 		}
 	}

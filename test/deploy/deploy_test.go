@@ -277,3 +277,81 @@ func TestThePodIsRestricted(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdatesHaveACredentialOfTheirOwn: what looks for new versions is given Secrets that nothing else uses, and the ports of registries.
+func TestUpdatesHaveACredentialOfTheirOwn(t *testing.T) {
+	const file = folder + "/examples/updates.yaml"
+	pod, c := podOf(t, file), container(t, file)
+	secrets, mounted := map[string]string{}, map[string]string{}
+	for _, v := range pod["volumes"].([]any) {
+		v := v.(map[string]any)
+		if of, is := v["secret"].(map[string]any); is {
+			secrets[v["name"].(string)] = of["secretName"].(string)
+		}
+	}
+	for _, m := range c["volumeMounts"].([]any) {
+		m := m.(map[string]any)
+		mounted[m["mountPath"].(string)] = secrets[m["name"].(string)]
+	}
+	username := map[string]any{"name": "UPDATES_USERNAME", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "waybill-updates", "key": "username"}}}
+	if !slices.ContainsFunc(c["env"].([]any), func(e any) bool { return cmp.Equal(e, any(username)) }) {
+		t.Errorf("the environment is %v", c["env"])
+	}
+	for flag, secret := range map[string]string{
+		"--updates-password-file=/credentials/updates/password":  "waybill-updates",
+		"--updates-token-file=/credentials/updates-token/token":  "waybill-updates-token",
+		"--password-file=/credentials/publish/password":          "fleet",
+		"--token-file=/credentials/forge/token":                  "waybill-forge",
+		"--registry-credentials=/credentials/charts/charts.yaml": "registries",
+		"--updates": "", "--updates-username=$(UPDATES_USERNAME)": "",
+	} {
+		_, at, _ := strings.Cut(flag, "=")
+		if !slices.Contains(c["args"].([]any), any(flag)) || mounted[filepath.Dir(at)] != secret {
+			t.Errorf("%s is not there, or not by the Secret %s: %v, %v", flag, secret, c["args"], mounted)
+		}
+	}
+	texts, err := rendered(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	egress := objects(t, texts)["NetworkPolicy"]["spec"].(map[string]any)["egress"].([]any)
+	ports := egress[1].(map[string]any)["ports"]
+	if d := cmp.Diff([]any{map[string]any{"port": 443.0, "protocol": "TCP"}, map[string]any{"port": 5000.0, "protocol": "TCP"}}, ports); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestValuesOfUpdates: over SSH there are a key and hosts, and what would not start is refused before.
+func TestValuesOfUpdates(t *testing.T) {
+	overSSH := map[string]any{"url": "ssh://git@git.example.com/team/fleet.git"}
+	on, own := map[string]any{"enabled": true}, map[string]any{"updates": "waybill-updates"}
+	forge := map[string]any{"kind": "gitea", "url": "https://git.example.com", "repository": "team/fleet"}
+	for _, c := range []struct {
+		values    map[string]any
+		says, has string // an error, or what is rendered
+		hasNot    string
+	}{
+		{values: map[string]any{"source": overSSH, "updates": on}, says: "credentials.updates"},
+		{values: map[string]any{"source": overSSH, "updates": on, "credentials": own, "forge": forge}, says: "updates.token"},
+		{values: map[string]any{"source": overSSH, "updates": map[string]any{"enable": true}}, says: "enable"},
+		{
+			values: map[string]any{"source": overSSH, "updates": on, "credentials": own},
+			has:    "- --updates-ssh-key=/credentials/updates/identity\n        - --updates-known-hosts=/credentials/updates/known_hosts\n", hasNot: "UPDATES_USERNAME",
+		},
+		{
+			values: map[string]any{"source": map[string]any{"url": "https://git.example.com/fleet.git"}, "updates": on, "credentials": own, "forge": forge},
+			has:    "--updates-password-file", hasNot: "--updates-token-file",
+		},
+		{values: map[string]any{"source": overSSH, "credentials": own}, has: "kind: Deployment", hasNot: "updates"},
+	} {
+		texts, err := template(os.DirFS(chart), "waybill", c.values)
+		switch all := strings.Join(texts, ""); {
+		case c.says != "":
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v: the error is %v, want %q", c.values, err, c.says)
+			}
+		case err != nil || !strings.Contains(all, c.has) || strings.Contains(all, c.hasNot):
+			t.Errorf("%v: %v, want %q and not %q in\n%s", c.values, err, c.has, c.hasNot, all)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/render/marker"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Update is what is newer of an image or a chart, and what becomes of it.
@@ -23,21 +25,47 @@ type Update struct {
 	Why       string    `json:"why,omitempty"`
 	Message   string    `json:"message,omitempty"`
 	// Unfit is how many tags are no version that is wanted.
-	Unfit  int      `json:"unfit,omitempty"`
+	Unfit int `json:"unfit,omitempty"`
+	// Last is the version that was merged or committed last; nil where none is remembered.
+	Last   *Last    `json:"last,omitempty"`
 	Values []string `json:"values,omitempty"` // where they stand, or where a chart is named, as FILE:LINE
+}
+
+// Last is a version that the source got by Waybill.
+type Last struct {
+	Version string `json:"version"`
+	From    string `json:"from,omitempty"` // what it replaced
+	Commit  string `json:"commit"`         // the first of the branch that is followed in which it was seen
+	// Committed says that Waybill committed it. Otherwise it was merged, from the pull request if there was one.
+	Committed   bool   `json:"committed"`
+	PullRequest string `json:"pullRequest,omitempty"`
+}
+
+// String is what a table says of it; empty for nothing.
+func (l *Last) String() string {
+	if l == nil {
+		return ""
+	}
+	return words.Printable(fmt.Sprintf("%s by %.12s", l.Version, l.Commit))
+}
+
+// lastOf says which version was merged or committed last; nil for none.
+func lastOf(v *updates.Verdict) *Last {
+	p := v.Last
+	if p == nil {
+		return nil
+	}
+	return &Last{Version: shown(v, p.To), From: shown(v, p.From), Commit: p.Merged, Committed: p.IsCommitted(), PullRequest: p.URL}
 }
 
 // Of says what becomes of a subscription.
 func Of(v *updates.Verdict) Update {
 	u := Update{
 		Name: v.Name().String(), Image: v.Repository, Why: string(v.Why), Message: v.Message, Unfit: v.Choice.Unfit, Values: v.Places(),
-		Current: version(v.Current.Tag, v.Current.Digest), Next: version(v.Next.Tag, v.Next.Digest),
+		Current: shown(v, v.Current), Next: shown(v, v.Next), Last: lastOf(v),
 	}
 	if v.Chart != nil {
 		u.Chart, u.Image, u.Range = u.Image, "", v.Chart.Range()
-	}
-	if v.Chart != nil && !v.Chart.Moves() {
-		u.Current, u.Next = v.Current.Tag, v.Next.Tag
 	}
 	if u.Message == "" {
 		u.Message = sentences[v.Why]
@@ -68,10 +96,10 @@ var sentences = map[updates.Why]string{
 	updates.MarkerBad: "a marker of it is a mistake", updates.UpToDate: "",
 }
 
-// version is a tag, and the first digits of a digest.
-func version(tag, digest string) string {
-	if digest == "" {
-		return tag
+// shown is a value of a subscription: a tag, and the first digits of a digest. Of a chart that a range names it is the version.
+func shown(v *updates.Verdict, is marker.Image) string {
+	if is.Digest == "" || v.Chart != nil && !v.Chart.Moves() {
+		return is.Tag
 	}
-	return fmt.Sprintf("%s@%.15s", tag, digest)
+	return fmt.Sprintf("%s@%.15s", is.Tag, is.Digest)
 }

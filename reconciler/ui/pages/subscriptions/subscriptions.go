@@ -1,5 +1,5 @@
 // Package subscriptions makes the page of new versions of images and charts from what Git records of them: what is newer than each
-// value, since when, which pull request proposes it, and why it is not taken. No registry is asked.
+// value, since when, which pull request proposes it, why it is not taken, and what was merged or committed last. No registry is asked.
 package subscriptions
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/lock"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -71,10 +72,21 @@ type Row struct {
 	// Request is the pull request that is open, and Proposes what it takes, or the next one will.
 	Request  pages.Link
 	Proposes string
+	Last     *Last // nil where nothing was merged or committed yet
 	KeptBack []Kept
 	MoreKept int
 	Values   []pages.Link // the first places where the value stands
 	Others   int          // how many there are besides
+}
+
+// Last is the version that was merged or committed last: when, and by whom, if the commit is known still.
+type Last struct {
+	Version string
+	Did     string
+	When    *pages.Moment
+	By      string
+	Commit  pages.Link
+	Request pages.Link // the pull request, if there was one
 }
 
 // Kept is a version that was sent back.
@@ -116,10 +128,19 @@ var marks = []mark{
 	{upToDate, pages.Mark{Word: "Up to date", Sign: "✓", Tone: "good"}},
 }
 
+// Known is what a page is made of.
+type Known struct {
+	Subscribed *facts.Subscribed
+	Memory     *facts.Memory
+	Site       forge.Site
+	Author     func(commit string) *facts.Author // of a commit of the source; nil if that is not known any longer
+}
+
 // Of shows the subscriptions that are asked for: those that need somebody first.
-func Of(s *facts.Subscribed, m *facts.Memory, site forge.Site, q url.Values, now time.Time) Page {
+func Of(k Known, q url.Values, now time.Time) Page {
+	s, m := k.Subscribed, k.Memory
 	p := Page{IsOff: !s.Settings.Acts(), Noted: pages.MomentOf(m.At, now), Text: q.Get("q"), Kind: q.Get("kind"), Sort: q.Get(list.SortParam)}
-	l := lister{subscribed: s, memory: &m.Memory, site: site, now: now}
+	l := lister{subscribed: s, memory: &m.Memory, site: k.Site, author: k.Author, now: now}
 	p.mistakes(&l)
 	all := l.entries()
 	p.Total = len(all)
@@ -175,6 +196,7 @@ func columns() []list.Column[entry] {
 		list.ByText("In use", "current", func(e entry) string { return e.update.Current }),
 		list.By("Newest", "seen", func(a, b entry) int { return a.update.FirstSeen.Compare(b.update.FirstSeen) }),
 		list.By("Pull request", "proposed", func(a, b entry) int { return a.proposedAt().Compare(b.proposedAt()) }),
+		list.Fixed[entry]("Last update"),
 		list.ByRank("Kept back", "kept", func(e entry) int { return -len(e.record.KeptBack) }), // the most first
 		list.Fixed[entry]("Values"),
 	}
@@ -214,6 +236,7 @@ type lister struct {
 	subscribed *facts.Subscribed
 	memory     *updates.Memory
 	site       forge.Site
+	author     func(commit string) *facts.Author
 	now        time.Time
 }
 
@@ -287,11 +310,9 @@ func (l *lister) row(e *entry) Row {
 		r.Proposes = words.Printable(u.Next)
 	}
 	if p := e.record.Proposal; p.IsOpen() && p.PullRequest != 0 {
-		r.Proposes, r.Request.Text = version(p.Key), "#"+strconv.Itoa(p.PullRequest)
-		if at, err := url.Parse(p.URL); err == nil && at.Host != "" && (at.Scheme == "https" || at.Scheme == "http") {
-			r.Request.URL = p.URL
-		}
+		r.Proposes, r.Request = version(p.Key), request(p)
 	}
+	r.Last = l.last(e.record.Last)
 	for _, key := range slices.Backward(slices.Sorted(maps.Keys(e.record.KeptBack))) {
 		if len(r.KeptBack) == keptShown {
 			r.MoreKept++
@@ -304,6 +325,38 @@ func (l *lister) row(e *entry) Row {
 	}
 	r.Others = len(e.values) - len(r.Values)
 	return r
+}
+
+// request leads to the pull request of a proposal, if what is remembered is an address.
+func request(p *updates.Proposal) pages.Link {
+	to := pages.Link{Text: "#" + strconv.Itoa(p.PullRequest)}
+	if at, err := url.Parse(p.URL); err == nil && at.Host != "" && (at.Scheme == "https" || at.Scheme == "http") {
+		to.URL = p.URL
+	}
+	return to
+}
+
+// last shows what was merged or committed last; nil for nothing.
+func (l *lister) last(p *updates.Proposal) *Last {
+	if p == nil {
+		return nil
+	}
+	is := &Last{Version: version(p.Key), Did: "merged"}
+	if p.IsCommitted() {
+		is.Did = "committed"
+	}
+	if p.PullRequest != 0 {
+		is.Request = request(p)
+	}
+	if _, err := files.ParseID(p.Merged); err != nil {
+		return is // somebody wrote it by hand
+	}
+	is.Commit = pages.Link{Text: p.Merged[:12], URL: l.site.Commit(p.Merged)}
+	if a := l.author(p.Merged); a != nil {
+		when := pages.MomentOf(a.When, l.now)
+		is.When, is.By = &when, words.Printable(a.Name)
+	}
+	return is
 }
 
 // version is a version as it is shown: of a digest the first digits.
