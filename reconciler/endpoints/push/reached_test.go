@@ -169,15 +169,20 @@ func TestAWatchThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatFailsIsSaidOnce has a slice that cannot be applied beside one that changes again and again.
-func TestWhatFailsIsSaidOnce(t *testing.T) {
-	f := newFleet(t, "eu-1", "us-1")
-	f.servers["us-1"].Before = func(r *http.Request) int {
-		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/eu-1-api-1") {
+// refuses has a cluster fail whenever a slice is applied to it.
+func (f *fleet) refuses(cluster, slice string) {
+	f.servers[cluster].Before = func(r *http.Request) int {
+		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/"+slice) {
 			return http.StatusInternalServerError
 		}
 		return 0
 	}
+}
+
+// TestWhatFailsIsSaidOnce has a slice that cannot be applied beside one that changes again and again.
+func TestWhatFailsIsSaidOnce(t *testing.T) {
+	f := newFleet(t, "eu-1", "us-1")
+	f.refuses("us-1", "eu-1-api-1")
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	f.applied("us-1", imports)
 	for n := range 5 {
@@ -193,12 +198,7 @@ func TestWhatFailsIsSaidOnce(t *testing.T) {
 // TestWhatFailsHoldsBackItsServiceAlone has a slice that cannot be applied, and another Service of its namespace that has none any more.
 func TestWhatFailsHoldsBackItsServiceAlone(t *testing.T) {
 	f := newFleet(t, "eu-1", "us-1")
-	f.servers["us-1"].Before = func(r *http.Request) int {
-		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/eu-1-api-1") {
-			return http.StatusInternalServerError
-		}
-		return 0
-	}
+	f.refuses("us-1", "eu-1-api-1")
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	f.has("eu-1", "web", "web-1", "10.101.0.6")
 	line := func(service string) string {

@@ -63,14 +63,29 @@ type ProblemRow struct {
 	Next    string
 }
 
-// problemKind is a kind of problems, as it is shown.
-type problemKind struct {
-	kind problems.Kind
-	mark Mark
+// Kind is a kind of what a list has, as a word of an address, and how it is shown.
+type Kind[K ~string] struct {
+	Kind K
+	Mark Mark
+}
+
+// Choices are how many there are of each kind, in the order of kinds. Each leads from a page to those alone, and the one that is chosen
+// back to all.
+func Choices[K ~string](path string, q url.Values, kinds []Kind[K], counts map[K]int) (all []Count) {
+	for _, k := range kinds {
+		if n := counts[k.Kind]; n > 0 {
+			to, isOn := string(k.Kind), q.Get("kind") == string(k.Kind)
+			if isOn {
+				to = ""
+			}
+			all = append(all, Count{Mark: k.Mark, N: n, URL: list.With(path, q, "kind", to, list.PageParam, ""), On: isOn})
+		}
+	}
+	return all
 }
 
 // problemMarks are the kinds of problems, the worst first.
-var problemMarks = []problemKind{
+var problemMarks = []Kind[problems.Kind]{
 	{problems.SourceError, Mark{"Source error", "✕", "bad"}},
 	{problems.NotPlaced, Mark{"Not placed", "✕", "bad"}},
 	{problems.ClusterFailing, Mark{"Cluster failing", "✕", "bad"}},
@@ -104,15 +119,7 @@ func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) P
 			chosen = append(chosen, x)
 		}
 	}
-	for _, k := range problemMarks {
-		if n := counts[k.kind]; n > 0 {
-			to, isOn := string(k.kind), p.Kind == string(k.kind)
-			if isOn {
-				to = ""
-			}
-			p.Counts = append(p.Counts, Count{Mark: k.mark, N: n, URL: list.With("/", q, "kind", to, list.PageParam, ""), On: isOn})
-		}
-	}
+	p.Counts = Choices("/", q, problemMarks, counts)
 	p.Sort, p.Heads, p.Grouping = q.Get(list.SortParam), list.Sort(chosen, problemColumns(), "/", q), grouping(f, q)
 	var from, to int
 	p.Pager, from, to = list.Parts{What: "problems", Path: "/", Param: list.PageParam, Size: problemsAtOnce}.Page(q, len(chosen))
@@ -127,7 +134,7 @@ func problemColumns() []list.Column[*problems.Problem] {
 	type x = *problems.Problem
 	return []list.Column[x]{
 		list.ByRank("Problem", "kind", func(p x) int {
-			return slices.IndexFunc(problemMarks, func(k problemKind) bool { return k.kind == p.Kind })
+			return slices.IndexFunc(problemMarks, func(k Kind[problems.Kind]) bool { return k.Kind == p.Kind })
 		}),
 		list.ByText("What", "what", func(p x) string { return p.Name }),
 		list.ByRank("Where", "where", func(p x) int { return -len(p.Clusters) }), // the most first
@@ -167,8 +174,8 @@ func problemRow(f *facts.Facts, g Grouping, x *problems.Problem, now time.Time) 
 	}
 	r.Besides = len(x.Loses) - len(r.Loses)
 	for _, k := range problemMarks {
-		if k.kind == x.Kind {
-			r.Mark = k.mark
+		if k.Kind == x.Kind {
+			r.Mark = k.Mark
 		}
 	}
 	if x.Line > 0 {

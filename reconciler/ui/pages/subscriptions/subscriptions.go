@@ -108,24 +108,18 @@ const (
 	upToDate kind = "UpToDate"
 )
 
-// mark is a kind as it is shown.
-type mark struct {
-	kind kind
-	mark pages.Mark
-}
-
 // marks are those of all kinds, those that need somebody first.
-var marks = []mark{
-	{failing, pages.Mark{Word: "Fails", Sign: "✕", Tone: "bad"}},
-	{proposed, pages.Mark{Word: "Pull request open", Sign: "↑", Tone: "warn"}},
-	{waiting, pages.Mark{Word: "To be proposed", Sign: "‖", Tone: "warn"}},
-	{keptBack, pages.Mark{Word: "Kept back", Sign: "‖", Tone: "warn"}},
-	{major, pages.Mark{Word: "Another major", Sign: "!", Tone: "warn"}},
-	{tooYoung, pages.Mark{Word: "Too young", Sign: "…", Tone: "muted"}},
-	{unfit, pages.Mark{Word: "No tag fits", Sign: "?", Tone: "warn"}},
-	{unseen, pages.Mark{Word: "Not looked at yet", Sign: "?", Tone: "muted"}},
-	{off, pages.Mark{Word: "Off", Sign: "–", Tone: "muted"}},
-	{upToDate, pages.Mark{Word: "Up to date", Sign: "✓", Tone: "good"}},
+var marks = []pages.Kind[kind]{
+	{Kind: failing, Mark: pages.Mark{Word: "Fails", Sign: "✕", Tone: "bad"}},
+	{Kind: proposed, Mark: pages.Mark{Word: "Pull request open", Sign: "↑", Tone: "warn"}},
+	{Kind: waiting, Mark: pages.Mark{Word: "To be proposed", Sign: "‖", Tone: "warn"}},
+	{Kind: keptBack, Mark: pages.Mark{Word: "Kept back", Sign: "‖", Tone: "warn"}},
+	{Kind: major, Mark: pages.Mark{Word: "Another major", Sign: "!", Tone: "warn"}},
+	{Kind: tooYoung, Mark: pages.Mark{Word: "Too young", Sign: "…", Tone: "muted"}},
+	{Kind: unfit, Mark: pages.Mark{Word: "No tag fits", Sign: "?", Tone: "warn"}},
+	{Kind: unseen, Mark: pages.Mark{Word: "Not looked at yet", Sign: "?", Tone: "muted"}},
+	{Kind: off, Mark: pages.Mark{Word: "Off", Sign: "–", Tone: "muted"}},
+	{Kind: upToDate, Mark: pages.Mark{Word: "Up to date", Sign: "✓", Tone: "good"}},
 }
 
 // Known is what a page is made of.
@@ -155,15 +149,7 @@ func Of(k Known, q url.Values, now time.Time) Page {
 			chosen = append(chosen, e)
 		}
 	}
-	for _, k := range marks {
-		if n := counts[k.kind]; n > 0 {
-			to, isOn := string(k.kind), p.Kind == string(k.kind)
-			if isOn {
-				to = ""
-			}
-			p.Counts = append(p.Counts, pages.Count{Mark: k.mark, N: n, URL: list.With(Path, q, "kind", to, list.PageParam, ""), On: isOn})
-		}
-	}
+	p.Counts = pages.Choices(Path, q, marks, counts)
 	slices.SortStableFunc(chosen, func(a, b entry) int { return a.rank() - b.rank() })
 	p.Heads = list.Sort(chosen, columns(), Path, q)
 	var from, to int
@@ -213,7 +199,7 @@ type entry struct {
 
 // rank orders kinds.
 func (e *entry) rank() int {
-	return slices.IndexFunc(marks, func(m mark) bool { return m.kind == e.kind })
+	return slices.IndexFunc(marks, func(k pages.Kind[kind]) bool { return k.Kind == e.kind })
 }
 
 // texts are those by which a subscription is found.
@@ -301,7 +287,7 @@ func (l *lister) row(e *entry) Row {
 	u := &e.update
 	r := Row{
 		Name: u.Name, Of: words.Printable(u.Image + u.Chart), Range: words.Printable(u.Range), Message: words.Printable(u.Message),
-		Current: words.Printable(u.Current), Newest: version(u.Newest), Seen: pages.MomentOf(u.FirstSeen, l.now), Mark: marks[e.rank()].mark,
+		Current: words.Printable(u.Current), Newest: version(u.Newest), Seen: pages.MomentOf(u.FirstSeen, l.now), Mark: marks[e.rank()].Mark,
 	}
 	if f := e.record.Failure; f != nil && e.kind == failing {
 		r.Since = pages.MomentOf(f.Since, l.now)
