@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/waybill-dev/waybill/render/built"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -60,27 +61,17 @@ func (l *loader) digests() {
 // reachOf returns the paths that a part reads besides its own: where links lead, and what
 // kustomizations use.
 func (l *loader) reachOf(part string, targets map[string]string) map[string]bool {
-	reach := map[string]bool{}
-	var add func(p string)
-	add = func(p string) {
-		if p == "." {
-			p = ""
+	next := func(p string) []string {
+		if to, is := targets[p]; is {
+			return append([]string{to}, l.reads[p]...)
 		}
-		if reach[p] {
-			return
-		}
-		reach[p] = true
-		if to, ok := targets[p]; ok {
-			add(to)
-		}
-		for _, read := range l.reads[p] {
-			add(read)
-		}
+		return l.reads[p]
 	}
-	if add(part); l.kustomizations[folderOf(part)] == part {
-		add(folderOf(part))
+	from := []string{part}
+	if l.kustomizations[folderOf(part)] == part {
+		from = append(from, folderOf(part))
 	}
-	return reach
+	return built.Reach(next, from...)
 }
 
 // isBelow reports a path that is one of some, or below one. The empty path is all of the

@@ -1,4 +1,4 @@
-// Package built says which files of a source a Kustomize root is built from.
+// Package built says which files of a source a Kustomize root is built from, and where paths of a source lead.
 package built
 
 import (
@@ -26,10 +26,16 @@ func From(roots []string, s sources.Snapshot, kustomizations map[string]string, 
 	for _, f := range s.Files() {
 		digests[f.Path] = f.Digest
 	}
+	next := func(p string) []string {
+		if file, is := kustomizations[p]; is {
+			return append([]string{file}, reads[p]...)
+		}
+		return reads[p]
+	}
 	all := make(map[string][]File, len(roots))
 	for _, root := range roots {
 		var inputs []File
-		for _, p := range reached(root, kustomizations, reads) {
+		for _, p := range slices.Sorted(maps.Keys(Reach(next, root))) {
 			digest, is := digests[p]
 			if !is {
 				continue // a folder, or what is not there
@@ -45,27 +51,26 @@ func From(roots []string, s sources.Snapshot, kustomizations map[string]string, 
 	return all
 }
 
-// reached are the files and folders that a root leads to, in the order of paths.
-func reached(root string, kustomizations map[string]string, reads map[string][]string) []string {
+// Reach returns where paths lead, themselves among it: next says where each one does. The folder of all is the empty path.
+func Reach(next func(p string) []string, from ...string) map[string]bool {
 	seen := map[string]bool{}
 	var add func(p string)
 	add = func(p string) {
-		if p == "." {
+		if p = path.Clean(p); p == "." {
 			p = ""
 		}
 		if seen[p] {
 			return
 		}
 		seen[p] = true
-		if file, is := kustomizations[p]; is {
-			add(file)
-		}
-		for _, read := range reads[p] {
-			add(path.Clean(read))
+		for _, to := range next(p) {
+			add(to)
 		}
 	}
-	add(root)
-	return slices.Sorted(maps.Keys(seen))
+	for _, p := range from {
+		add(p)
+	}
+	return seen
 }
 
 // digestOf is the digest of a file that a store does not know.

@@ -63,27 +63,6 @@ type ProblemRow struct {
 	Next    string
 }
 
-// Kind is a kind of what a list has, as a word of an address, and how it is shown.
-type Kind[K ~string] struct {
-	Kind K
-	Mark Mark
-}
-
-// Choices are how many there are of each kind, in the order of kinds. Each leads from a page to those alone, and the one that is chosen
-// back to all.
-func Choices[K ~string](path string, q url.Values, kinds []Kind[K], counts map[K]int) (all []Count) {
-	for _, k := range kinds {
-		if n := counts[k.Kind]; n > 0 {
-			to, isOn := string(k.Kind), q.Get("kind") == string(k.Kind)
-			if isOn {
-				to = ""
-			}
-			all = append(all, Count{Mark: k.Mark, N: n, URL: list.With(path, q, "kind", to, list.PageParam, ""), On: isOn})
-		}
-	}
-	return all
-}
-
 // problemMarks are the kinds of problems, the worst first.
 var problemMarks = []Kind[problems.Kind]{
 	{problems.SourceError, Mark{"Source error", "✕", "bad"}},
@@ -119,7 +98,7 @@ func OfProblems(f *facts.Facts, l *problems.List, q url.Values, now time.Time) P
 			chosen = append(chosen, x)
 		}
 	}
-	p.Counts = Choices("/", q, problemMarks, counts)
+	p.Counts = Choices("/", "kind", q, problemMarks, counts)
 	p.Sort, p.Heads, p.Grouping = q.Get(list.SortParam), list.Sort(chosen, problemColumns(), "/", q), grouping(f, q)
 	var from, to int
 	p.Pager, from, to = list.Parts{What: "problems", Path: "/", Param: list.PageParam, Size: problemsAtOnce}.Page(q, len(chosen))

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"time"
@@ -50,25 +49,32 @@ type RolloutRow struct {
 }
 
 // phases are all of them, those that need somebody first.
-var phases = []rollouts.Phase{
-	rollouts.Stopped, rollouts.Returning, rollouts.Approving,
-	rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Finishing, rollouts.Done,
+var phases = []Kind[rollouts.Phase]{
+	phase(rollouts.Stopped, "✕", "bad"),
+	phase(rollouts.Returning, "✕", "bad"),
+	phase(rollouts.Approving, "?", "warn"),
+	phase(rollouts.Waiting, "‖", "warn"),
+	phase(rollouts.Updating, "↓", "warn"),
+	phase(rollouts.Soaking, "↓", "warn"),
+	phase(rollouts.Finishing, "↓", "warn"),
+	phase(rollouts.Done, "✓", "good"),
+}
+
+func phase(p rollouts.Phase, sign, tone string) Kind[rollouts.Phase] {
+	return Kind[rollouts.Phase]{p, Mark{string(p), sign, tone}}
+}
+
+// phaseRank is the place of a phase of a run among all of them; before all for one that is not known.
+func phaseRank(p rollouts.Phase) int {
+	return slices.IndexFunc(phases, func(k Kind[rollouts.Phase]) bool { return k.Kind == p })
 }
 
 // phaseMark shows a phase of a run, or of a stage.
 func phaseMark(p rollouts.Phase) Mark {
-	switch p {
-	case rollouts.Done:
-		return Mark{string(p), "✓", "good"}
-	case rollouts.Stopped, rollouts.Returning:
-		return Mark{string(p), "✕", "bad"}
-	case rollouts.Approving:
-		return Mark{string(p), "?", "warn"}
-	case rollouts.Waiting:
-		return Mark{string(p), "‖", "warn"}
-	case rollouts.Updating, rollouts.Soaking, rollouts.Finishing:
+	if at := phaseRank(p); at >= 0 {
+		return phases[at].Mark
 	}
-	return Mark{string(p), "↓", "warn"}
+	return phase(p, "↓", "warn").Mark
 }
 
 // RolloutURL is the page of a unit.
@@ -96,17 +102,9 @@ func OfRollouts(f *facts.Facts, q url.Values, now time.Time) Rollouts {
 			chosen = append(chosen, is)
 		}
 	}
-	for _, phase := range phases {
-		if n := counts[phase]; n > 0 {
-			on, to := p.Phase == string(phase), string(phase)
-			if on {
-				to = ""
-			}
-			p.Counts = append(p.Counts, Count{Mark: phaseMark(phase), N: n, URL: list.With(rolloutsPath, q, "phase", to, list.PageParam, ""), On: on})
-		}
-	}
+	p.Counts = Choices(rolloutsPath, "phase", q, phases, counts)
 	slices.SortStableFunc(chosen, func(a, b progress.Progress) int {
-		return cmp.Compare(slices.Index(phases, a.Phase), slices.Index(phases, b.Phase))
+		return phaseRank(a.Phase) - phaseRank(b.Phase)
 	})
 	p.Sort, p.Heads = q.Get(list.SortParam), list.Sort(chosen, unitColumns(), rolloutsPath, q)
 	var from, to int
@@ -134,7 +132,7 @@ func unitColumns() []list.Column[progress.Progress] {
 	type p = progress.Progress
 	return []list.Column[p]{
 		list.ByText("Unit", "name", func(x p) string { return x.Unit.String() }),
-		list.ByRank("Phase", "phase", func(x p) int { return slices.Index(phases, x.Phase) }),
+		list.ByRank("Phase", "phase", func(x p) int { return phaseRank(x.Phase) }),
 		list.ByText("Stage", "stage", func(x p) string { return x.Stage }),
 		list.ByText("Clusters", "clusters", func(x p) string { return x.Clusters() }),
 		list.ByNumber("Behind", "behind", func(x p) int { return x.Behind() }),

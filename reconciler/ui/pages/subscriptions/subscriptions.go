@@ -149,7 +149,7 @@ func Of(k Known, q url.Values, now time.Time) Page {
 			chosen = append(chosen, e)
 		}
 	}
-	p.Counts = pages.Choices(Path, q, marks, counts)
+	p.Counts = pages.Choices(Path, "kind", q, marks, counts)
 	slices.SortStableFunc(chosen, func(a, b entry) int { return a.rank() - b.rank() })
 	p.Heads = list.Sort(chosen, columns(), Path, q)
 	var from, to int
