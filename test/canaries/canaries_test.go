@@ -172,7 +172,7 @@ func newHouse(t *testing.T, secrets string) *house {
 	h := &house{T: t, waybill: program.Build(t), dir: t.TempDir(), secrets: secrets}
 	proxy := "http://user:" + canary("proxy", 0) + "@127.0.0.1:1"
 	h.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + h.dir, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+		"PATH=" + os.Getenv("PATH"), "GOGC=" + os.Getenv("GOGC"), "HOME=" + h.dir, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 		"WAYBILL_FORGE_TOKEN=" + canary("forge-token", 0), "GITHUB_TOKEN=" + canary("ci-token", 0), "HTTPS_PROXY=" + proxy, "https_proxy=" + proxy, "PASSWORD=" + canary("environment", 0),
 	}
 	h.file("password", canary("password-file", 0)+"\n")

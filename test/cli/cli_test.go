@@ -55,6 +55,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			e.Setenv("GOGC", os.Getenv("GOGC")) // what lives for a moment need not collect garbage
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("REFUSING", refusing)
 			e.Setenv("HOME", e.WorkDir)

@@ -55,7 +55,7 @@ func newJob(t *testing.T) *job {
 	j := &job{dir: t.TempDir(), home: t.TempDir(), fake: forgetest.NewFake()}
 	url := forgetest.GitHub(t, j.fake, nil, forgetest.Bearer(forgetest.Token))
 	j.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + j.home, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+		"PATH=" + os.Getenv("PATH"), "GOGC=" + os.Getenv("GOGC"), "HOME=" + j.home, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 		"GITHUB_ACTIONS=true", "GITHUB_SERVER_URL=" + url, "GITHUB_REPOSITORY=" + forgetest.Name, "GITHUB_EVENT_PATH=" + filepath.Join(j.home, "event.json"), "GITHUB_RUN_ID=99",
 		"GITHUB_TOKEN=" + forgetest.Token,
 	}

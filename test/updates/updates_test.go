@@ -62,6 +62,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("FORGE", api.URL)
 			e.Setenv("WAYBILL_FORGE_TOKEN", "secret-token")
 			e.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			e.Setenv("GOGC", os.Getenv("GOGC")) // what lives for a moment need not collect garbage
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(e.WorkDir, ".gitconfig"))
