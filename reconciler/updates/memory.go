@@ -39,7 +39,10 @@ type Closing struct {
 	Of     string `json:"of,omitempty"`
 	Key    string `json:"key,omitempty"`
 	Branch string `json:"branch"`
-	Tree   string `json:"tree,omitempty"` // as that of a Proposal
+	// Tree, Parent and Over are those of the Proposal: whose commit is on the branch.
+	Tree   string `json:"tree,omitempty"`
+	Parent string `json:"parent,omitempty"`
+	Over   string `json:"over,omitempty"`
 	// PullRequest is zero for one that is known by its branch.
 	PullRequest int    `json:"pullRequest,omitempty"`
 	URL         string `json:"url,omitempty"`

@@ -332,3 +332,41 @@ func TestAServerThatMovesNotAll(t *testing.T) {
 		t.Errorf("remembered is %s", got)
 	}
 }
+
+// What is obsolete is Waybill's to close, too, where the server left the branch at the commit before.
+func TestAServerThatMovesNotAllOfWhatIsObsolete(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.repo.Refuse(branch)
+	if _, err := w.proposer.Run(t.Context()); err == nil {
+		t.Fatal("it was pushed")
+	}
+	w.repo.Refuse()
+	w.source["images.yaml"] = strings.Replace(w.source["images.yaml"], "'*'", "1.0.x", 1)
+	w.commit()
+	w.runs(closed)
+	if w.forge.all[0].Open {
+		t.Error("it stays open")
+	}
+}
+
+// A commit that says to be Waybill's, and comes after a person's, keeps what is obsolete open, as the person's does.
+func TestAPersonsCommitUnderWhatIsObsolete(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	h := w.head(branch)
+	tree := twin.Of(h.Tree)
+	tree["x"] = twin.File([]byte("x"))
+	mine := w.repo.Write(branch, "mine", tree.Folder())
+	u := git.Update{Branch: branch, Old: mine, Tree: h.Tree, Message: h.Message, Author: h.Author, When: w.now}
+	if _, err := w.repo.Publish(t.Context(), []git.Update{u}); err != nil {
+		t.Fatal(err)
+	}
+	w.source["images.yaml"] = strings.Replace(w.source["images.yaml"], "'*'", "1.0.x", 1)
+	w.commit()
+	w.runs(theirs)
+	if !w.forge.all[0].Open {
+		t.Error("a person's pull request was closed")
+	}
+}

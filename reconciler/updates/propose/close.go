@@ -28,7 +28,9 @@ func (r *closer) obsolete(wanted map[string][]*updates.Verdict) {
 		}
 		r.memory.Propose(n, nil)
 		if len(wanted[p.Branch]) == 0 && (p.PullRequest != 0 || !r.settings.commits()) {
-			r.memory.Close(updates.Closing{Of: n.String(), Key: p.Key, Branch: p.Branch, Tree: p.Tree, PullRequest: p.PullRequest, URL: p.URL})
+			r.memory.Close(updates.Closing{
+				Of: n.String(), Key: p.Key, Branch: p.Branch, Tree: p.Tree, Parent: p.Parent, Over: p.Over, PullRequest: p.PullRequest, URL: p.URL,
+			})
 		}
 	}
 	if !r.memoryAt.Commit.IsZero() {
@@ -76,7 +78,7 @@ func (r *closer) one(ctx context.Context, c *updates.Closing, closed map[int]boo
 	if c.Of != "" {
 		o.Of = []string{c.Of}
 	}
-	isOurs, err := r.isOurs(ctx, &updates.Proposal{Branch: c.Branch, Tree: c.Tree})
+	isOurs, err := r.isOurs(ctx, &updates.Proposal{Branch: c.Branch, Tree: c.Tree, Parent: c.Parent, Over: c.Over})
 	if err != nil || !isOurs {
 		return o, err
 	}
