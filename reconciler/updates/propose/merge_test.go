@@ -145,6 +145,7 @@ func TestABaseThatMovesWhileAMergeIsJudged(t *testing.T) {
 			w.source["apps/web.yaml"] = "# theirs\n" + w.source["apps/web.yaml"]
 			w.commit()
 		},
+		"the branch": func(w *world) { w.repo.Write(branch, "mine", w.head(branch).Tree) },
 		"the memory": func(w *world) {
 			w.repo.Write(updates.MemoryBranch, "another one leads", w.head(updates.MemoryBranch).Tree)
 		},

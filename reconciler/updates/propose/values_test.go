@@ -1,10 +1,14 @@
 package propose_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/updates"
+	"github.com/waybill-dev/waybill/reconciler/updates/propose"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources/registry"
 )
 
 // What was in use when a newer version was proposed, and is not any more, was sent back.
@@ -46,6 +50,34 @@ func TestADigestAlone(t *testing.T) {
 	w.runs()
 	if kept := w.memory().Policies[web].KeptBack; len(kept) > 0 {
 		t.Errorf("kept back is %v", kept)
+	}
+}
+
+// silent is a registry that tells no digest of what an image is.
+type silent struct{ *registries }
+
+func (s silent) Image(ctx context.Context, ref string) (registry.Image, error) {
+	is, err := s.registries.Image(ctx, ref)
+	is.Digest = ""
+	return is, err
+}
+
+// A value that cannot be written, as a digest that nobody tells, is a reason of its policy alone.
+func TestAValueThatCannotBeWritten(t *testing.T) {
+	s := digestAlone("a")
+	s["api.yaml"] = strings.NewReplacer("name: web,", "name: api,", "{name: web}", "{name: api}", "acme/web", "acme/api").Replace(s["images.yaml"])
+	s["apps/api.yaml"] = "image: ghcr.io/acme/api:1.0.0 # {\"$imagepolicy\": \"shop:api\"}\n"
+	w := begin(t, s, "1.1.0")
+	w.registry.tags["ghcr.io/acme/api"] = []string{"1.1.0"}
+	w.proposer.Registries = func(render.ConfigSpec) (propose.Registry, propose.Catalog, error) {
+		return silent{w.registry}, w.catalog, nil
+	}
+	r := w.runs("Opened waybill/update/shop/api")
+	if v := r.Found.Verdicts[1]; v.Why != updates.Uneditable || !strings.Contains(v.Message, "apps/web.yaml:1: there is no digest to write") {
+		t.Errorf("it is %s: %s", v.Why, v.Message)
+	}
+	if f := w.memory().Policies[web].Failure; f == nil || f.Why != updates.Uneditable {
+		t.Errorf("noted is %+v", f)
 	}
 }
 
