@@ -107,6 +107,19 @@ func TestALookThatFails(t *testing.T) {
 	}
 }
 
+// A registry that does not answer is asked again at the next look, and not when its interval is over.
+func TestARegistryThatFailsOnce(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.registry.fails = errors.New("503")
+	k := w.loop()
+	w.looks(k, time.Minute)
+	w.registry.fails = nil
+	w.looks(k, time.Minute)
+	if len(w.registry.asked) != 2 || w.changes(branch)["apps/web.yaml"] != value(image+":1.1.0") {
+		t.Errorf("it was asked %d times, and there are %d pull requests", len(w.registry.asked), len(w.forge.all))
+	}
+}
+
 // With updates.mode off a controller does nothing, and says nothing.
 func TestAControllerThatIsOff(t *testing.T) {
 	s := sourceOf("")
@@ -294,7 +307,9 @@ func TestADigestThatChanges(t *testing.T) {
 		t.Fatalf("the branch changes %v", w.changes(branch))
 	}
 	w.registry.built = nil
-	w.looks(k, 10*time.Minute)
+	w.source["other.yaml"] = "a: b\n"
+	w.commit()
+	w.looks(k, time.Minute) // within the interval: what was answered before the tag moved does not count any more
 	if got := w.changes(branch)["apps/web.yaml"]; got != value(image+":1.1.0@"+digest("b")) {
 		t.Errorf("written is %q", got)
 	}

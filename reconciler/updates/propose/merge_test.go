@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -135,6 +136,18 @@ func TestWhatIsNotAsItWasProposed(t *testing.T) {
 	w.looks(w.loop(), 20*time.Minute)
 	if w.forge.all[0].Open || w.changes("main")["apps/web.yaml"] != value(image+":1.1.0") {
 		t.Error("what is as it was is not merged")
+	}
+}
+
+// A version with which a roll-out stopped is not merged, though its pull request is open until registries are asked again.
+func TestWhatIsKeptBackIsNotMerged(t *testing.T) {
+	w := begin(t, sourceOf(", automerge: true, schedule: ['0 6 * * *']"), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.recorded = []rollouts.Rollout{w.tried("1.1.0", rollouts.Stopped)}
+	base := w.head("main").Commit
+	w.looks(w.loop(), 20*time.Minute)
+	if w.head("main").Commit != base || !w.forge.all[0].Open || w.memory().Policies[web].KeptBack["1.1.0"] == "" {
+		t.Errorf("it was merged, and remembered is %+v", w.memory().Policies[web])
 	}
 }
 

@@ -105,6 +105,20 @@ func TestAPersonsCommit(t *testing.T) {
 	merged.runs(theirs)
 }
 
+// tried has the base say a version, and say again what it said before; the roll-out of that is in a phase.
+func (w *world) tried(version string, is rollouts.Phase) rollouts.Rollout {
+	w.t.Helper()
+	base := w.head("main").Commit.String()
+	web, job := w.source["apps/web.yaml"], w.source["apps/job.yaml"]
+	w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":"+version), value(image+":"+version)
+	target := w.commit().String()
+	w.source["apps/web.yaml"], w.source["apps/job.yaml"] = web, job
+	w.commit()
+	return rollouts.Rollout{Unit: rollouts.Unit{Namespace: "shop", Name: "web"}, Status: rollouts.Status{
+		Phase: is, Base: rollouts.Version{Commit: base}, Target: rollouts.Version{Commit: target},
+	}}
+}
+
 // What was merged and reverted is not proposed again, and neither is what was closed unmerged; newer is.
 func TestKeptBack(t *testing.T) {
 	for name, give := range map[string]func(*world){
@@ -120,13 +134,13 @@ func TestKeptBack(t *testing.T) {
 		},
 		"closed": func(w *world) { w.forge.all[0].Open = false },
 		"stopped": func(w *world) {
-			base := w.head("main").Commit.String()
-			w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":1.1.0"), value(image+":1.1.0")
-			target := w.commit().String()
-			w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":1.0.0"), value(image+":1.0.0")
-			w.commit()
-			w.forge.all[0].Merged, w.forge.all[0].Open = target, false
-			w.recorded = []rollouts.Rollout{{Unit: rollouts.Unit{Namespace: "shop", Name: "web"}, Status: rollouts.Status{Phase: rollouts.Stopped, Base: rollouts.Version{Commit: base}, Target: rollouts.Version{Commit: target}}}}
+			run := w.tried("1.1.0", rollouts.Stopped)
+			w.forge.all[0].Merged, w.forge.all[0].Open = run.Status.Target.Commit, false
+			w.recorded = []rollouts.Rollout{run}
+		},
+		"going back": func(w *world) { // while its pull request is open
+			w.recorded = []rollouts.Rollout{w.tried("1.1.0", rollouts.Returning)}
+			w.runs(closed)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,6 +195,21 @@ func TestAMovedTag(t *testing.T) {
 	w.runs()
 	w.registry.digests[image+":1.0.0"] = digest("c")
 	w.runs(opened)
+}
+
+// A digest that is there already is not followed where the policy asks for one only if there is none.
+func TestADigestThatIsThere(t *testing.T) {
+	s := sourceOf("")
+	s["images.yaml"] += "  digestReflectionPolicy: IfNotPresent\n"
+	w := begin(t, s, "1.0.0")
+	w.runs(opened)
+	s["apps/web.yaml"], s["apps/job.yaml"] = value(image+":1.0.0@"+digest("a")), value(image+":1.0.0@"+digest("a"))
+	w.forge.all[0].Merged, w.forge.all[0].Open = w.commit().String(), false
+	w.registry.digests[image+":1.0.0"] = digest("b")
+	w.now = w.now.Add(time.Hour)
+	if v := w.runs().Found.Verdicts[0]; v.Why != updates.UpToDate || len(w.forge.all) != 1 {
+		t.Errorf("it is %+v", v)
+	}
 }
 
 // What nobody signed is not proposed.

@@ -27,6 +27,26 @@ func TestARevertWhileANewerOneIsProposed(t *testing.T) {
 	}
 }
 
+// What the values are while a policy is suspended says nothing of versions.
+func TestValuesOfASuspendedPolicy(t *testing.T) {
+	w := begin(t, sourceOf(", limits: {perHour: 9}"), "1.0.0", "1.1.0", "1.2.0")
+	policy := w.source["images.yaml"]
+	w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":1.1.0"), value(image+":1.1.0")
+	w.commit()
+	w.runs(opened)
+	w.source["images.yaml"] = strings.Replace(policy, "interval: 5m", "suspend: true", 1)
+	w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":1.0.0"), value(image+":1.0.0")
+	w.commit()
+	w.runs()
+	w.source["images.yaml"] = policy
+	w.source["apps/web.yaml"], w.source["apps/job.yaml"] = value(image+":1.1.0"), value(image+":1.1.0")
+	w.commit()
+	w.runs(stays)
+	if kept := w.memory().Policies[web].KeptBack; len(kept) > 0 {
+		t.Errorf("kept back is %v", kept)
+	}
+}
+
 // digestAlone is a source whose one value is the digest of an image.
 func digestAlone(letter string) map[string]string {
 	s := sourceOf(", limits: {perHour: 9}")
@@ -78,6 +98,22 @@ func TestAValueThatCannotBeWritten(t *testing.T) {
 	}
 	if f := w.memory().Policies[web].Failure; f == nil || f.Why != updates.Uneditable {
 		t.Errorf("noted is %+v", f)
+	}
+}
+
+// A digest for which several tags stood is the newest of them, so that it does not go down where the list lost that.
+func TestADigestOfTwoTags(t *testing.T) {
+	w := begin(t, digestAlone("0"), "1.0.0")
+	w.registry.digests[image+":1.0.0"], w.registry.digests[image+":1.2.0"] = digest("a"), digest("a")
+	for _, tag := range []string{"1.0.0", "1.2.0"} {
+		w.registry.tags[image] = []string{tag}
+		w.runsAnyway() // which learns what it stands for
+	}
+	w.source["apps/web.yaml"] = digestAlone("a")["apps/web.yaml"]
+	w.forge.all[0].Merged, w.forge.all[0].Open = w.commit().String(), false
+	w.registry.tags[image], w.registry.digests[image+":1.1.0"] = []string{"1.0.0", "1.1.0"}, digest("b")
+	if v := w.runs().Found.Verdicts[0]; v.Why != updates.UpToDate {
+		t.Errorf("it is %+v", v)
 	}
 }
 
