@@ -99,6 +99,23 @@ func shown(r *endpoints.Result) string {
 	return b.String()
 }
 
+// TestAsMuchAsASliceMayHave takes a slice that is as full as the API lets one be.
+func TestAsMuchAsASliceMayHave(t *testing.T) {
+	full := endpoints.Slice{Name: "api-1", AddressType: discovery.AddressTypeIPv4}
+	for i := range 1000 {
+		full.Endpoints = append(full.Endpoints, endpoints.Endpoint{Addresses: []string{fmt.Sprintf("10.101.%d.%d", i/250, i%250+1)}})
+	}
+	for i := range int32(100) {
+		full.Ports = append(full.Ports, port(fmt.Sprintf("p%d", i), i+1))
+	}
+	r := endpoints.Resolve(&endpoints.Input{
+		Cluster: "us-1", Owner: owner, Imports: []services.Import{derived("eu-1")}, Providers: map[string]*endpoints.Provider{"eu-1": has(full)},
+	})
+	if len(r.Refused) > 0 || len(r.Apply) != 1 || len(r.Apply[0].Endpoints) != 1000 || len(r.Apply[0].Ports) != 100 {
+		t.Errorf("refused is %v, and %d slices are applied", r.Refused, len(r.Apply))
+	}
+}
+
 // TestResolve tells what a consumer us-1 has: at first, and after that with what is there from the case before in its list.
 func TestResolve(t *testing.T) {
 	many := slice("api-1")

@@ -116,27 +116,66 @@ func TestAProviderThatIsMadeAnew(t *testing.T) {
 	f.soon("us-1", "eu-1-api-1", "", fast)
 }
 
-// TestAProviderThatIsPulledTo takes no part any more: nobody watches it, and what is there of it stays, ready as it was.
-func TestAProviderThatIsPulledTo(t *testing.T) {
-	f := newFleet(t, "eu-1", "us-1")
-	var watches atomic.Int64
-	f.servers["eu-1"].Before = func(r *http.Request) int {
+// watches counts the watches of a cluster that are open.
+func (f *fleet) watches(cluster string) *atomic.Int64 {
+	n := &atomic.Int64{}
+	f.servers[cluster].Before = func(r *http.Request) int {
 		if r.URL.Query().Get("watch") != "" {
-			watches.Add(1)
-			context.AfterFunc(r.Context(), func() { watches.Add(-1) })
+			n.Add(1)
+			context.AfterFunc(r.Context(), func() { n.Add(-1) })
 		}
 		return 0
 	}
+	return n
+}
+
+// ends waits until nobody watches a cluster.
+func (f *fleet) ends(watches *atomic.Int64) {
+	f.Helper()
+	for began := time.Now(); watches.Load() > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > fast {
+			f.Fatalf("it is watched %d times", watches.Load())
+		}
+	}
+}
+
+// TestAProviderThatNobodyImportsFrom is watched no more.
+func TestAProviderThatNobodyImportsFrom(t *testing.T) {
+	f := newFleet(t, "eu-1", "us-1")
+	watches := f.watches("eu-1")
+	f.has("eu-1", "api", "api-1", "10.101.0.5")
+	f.applied("us-1", imports)
+	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	f.applied("us-1", "")
+	f.soon("us-1", "eu-1-api-1", "", fast)
+	f.ends(watches)
+}
+
+// TestAProviderThatShouldBeAnother has spec.id of a provider say that it is another cluster than the one that is reached: whoever begins
+// to import gets nothing of that one.
+func TestAProviderThatShouldBeAnother(t *testing.T) {
+	f := newFleet(t, "eu-1", "us-1", "us-2")
+	f.has("eu-1", "api", "api-1", "10.101.0.5")
+	f.applied("us-1", imports)
+	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	f.changed(0, func(c *karmada.Cluster) { c.Spec.ID = "another" }, on)
+	f.applied("us-2", imports)
+	f.stays("us-2", "eu-1-api-1", "")
+	if got := f.shown("us-1", "eu-1-api-1"); got != "http 10.101.0.5" {
+		t.Errorf("what was there is %q", got)
+	}
+}
+
+// TestAProviderThatIsPulledTo takes no part any more: nobody watches it, and what is there of it stays, ready as it was.
+func TestAProviderThatIsPulledTo(t *testing.T) {
+	f := newFleet(t, "eu-1", "us-1")
+	watches := f.watches("eu-1")
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	f.applied("us-1", imports)
 	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
 	stale := exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Hour}}
 	f.changed(0, func(c *karmada.Cluster) { c.Spec.SyncMode = karmada.Pull }, stale)
-	for began := time.Now(); watches.Load() > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > fast {
-			t.Fatalf("it is watched %d times", watches.Load())
-		}
-	}
+	f.ends(watches)
 	f.ahead.Store(int64(2 * time.Hour))
 	f.has("eu-1", "api", "api-1", "10.101.0.6")
 	f.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
