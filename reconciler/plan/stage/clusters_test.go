@@ -30,6 +30,12 @@ func TestClusters(t *testing.T) {
 			{"10:02", "relabel c1 prod; relabel p1 canary", "b2: p1", "Updating early c1:Healthy p1:Released"}, // its stage was released
 			{"10:03", "healthy e1 p1", "", "Done b2"},
 		}},
+		{"one comes to a stage that was skipped", "three", "canary: c1; early: e1; prod: p1 p2", []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "skip early", "", "Updating canary e1:Skipped"},
+			{"10:02", "healthy c1; relabel p2 early", "b2: p1", "Updating prod p2:Pending"},
+			{"10:03", "healthy p1", "b2: p2", "Done b2 e1:Skipped p2:Released"},
+		}},
 		{"one in which nothing changes comes to a stage that is over", "three", "canary: c1; early: e1; prod: p1 p2", []row{
 			{"10:00", "same b2 p1 a1; source b2", "b2: c1", ""},
 			{"10:01", "healthy c1; relabel p1 canary", "b2: e1", "Updating early p1:Unchanged"},
@@ -101,6 +107,16 @@ func TestClusters(t *testing.T) {
 			{"10:07", "failed e2", "", "Updating early e2:Failing"},
 			{"10:08", "", "", "Stopped early TooManyFailed"}, // and their failure counts
 		}},
+		{"those that failed go first, also when a newer version comes before their turn", "three", "canary: c1; early: e1 e2 e3; prod: p1", []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: e1", ""},
+			{"10:02", "healthy e1", "b2: e2", ""},
+			{"10:03", "failed e2", "", ""},
+			{"10:04", "", "", "Stopped early TooManyFailed"},
+			{"10:05", "source b3; progressing e2", "b3: c1", "Updating canary"},
+			{"10:06", "source b4", "b4: c1", "Updating canary"},
+			{"10:07", "healthy c1", "b4: e2", "Updating early"},
+		}},
 		{"none is healthy of those that were unhealthy before", "simple", "canary: c1; prod: p1", []row{
 			{"10:00", "failed c1; source b2", "b2: c1", ""},
 			{"10:01", "failed c1", "", ""},
@@ -113,6 +129,17 @@ func TestClusters(t *testing.T) {
 			{"10:02", "resume", "b2: p1 p3", "Updating prod p2:Failed"},
 			{"10:03", "-unwritable p2", "", "Updating prod p2:Pending"},
 			{"10:04", "healthy p1", "b2: p2", "Updating prod p2:Released"},
+		}},
+		{"what was forgiven stays so, though the run is stopped and resumed once more", "simple", four, []row{
+			{"10:00", "unwritable p2; source b2", "b2: c1", "Updating canary p2:Pending"},
+			{"10:01", "healthy c1", "", "Stopped prod TooManyFailed p2:Failed p1:Pending"},
+			{"10:02", "resume", "b2: p1 p3", "Updating prod p2:Failed"},
+			{"10:03", "-unwritable p2", "", "Updating prod p2:Pending"},
+			{"10:04", "stop", "", "Stopped prod Commanded p2:Pending"},
+			{"10:05", "resume", "", "Updating prod p2:Pending"},
+			{"10:06", "healthy p1", "b2: p2", "Updating prod p2:Released"},
+			{"10:07", "failed p2", "", "Updating prod p2:Failing"},
+			{"10:08", "", "", "Updating prod p2:Failed"},
 		}},
 		{"one that was released is held: the stage waits, and its deadline rests", "simple", four, []row{
 			{"10:00", "source b2; missed c1", "", "Updating canary c1:Released"},
