@@ -62,6 +62,7 @@ func TestEvents(t *testing.T) {
 		{"moved", seen("1", "eu=Healthy us=Healthy"), seen("2", "eu=Healthy us=Healthy", "eu"), "eu loses ConfigMap/shop/web: it is tainted"},
 		{"still moving", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "eu"), ""},
 		{"moves on", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "eu", "us"), "us loses ConfigMap/shop/web: it is tainted"},
+		{"moved back, and away once more", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "us", "eu"), "us loses ConfigMap/shop/web: it is tainted\neu loses ConfigMap/shop/web: it is tainted"},
 		{"moved back", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy"), ""},
 	} {
 		var got []string
@@ -207,6 +208,30 @@ func TestWhatIsNotTakenIsToldAgain(t *testing.T) {
 		if said := w.log.String(); !strings.Contains(said, "not notified") || strings.Contains(said, "secret-path") {
 			t.Errorf("%d: %s", status, said)
 		}
+	}
+}
+
+// TestAReceiverThatIsBack is tried again soon when it fails once more, however long it was away before.
+func TestAReceiverThatIsBack(t *testing.T) {
+	hook := newInbox(t)
+	w := newWatched(t, 1, &notify.Receiver{Name: "webhook", URL: hook.server.URL})
+	hook.status = http.StatusInternalServerError
+	w.say("c000", "away")
+	for range 20 {
+		w.turn()
+	}
+	hook.status = http.StatusOK
+	for range 10 {
+		w.turn()
+	}
+	told := len(hook.got)
+	hook.status = http.StatusInternalServerError
+	w.say("c000", "")
+	w.turn()
+	hook.status = http.StatusOK
+	w.turn()
+	if got := hook.got[told:]; len(got) != 2 || !strings.Contains(got[1], `"recovered"`) {
+		t.Errorf("after %d tries it is told %q", told, got)
 	}
 }
 
