@@ -135,5 +135,5 @@ func (v *view) isReadable(commit string, s rollouts.Status) bool {
 
 // differs reports whether carrying out the target would change a cluster.
 func (v *view) differs() bool {
-	return slices.ContainsFunc(v.Clusters, func(c Cluster) bool { return !c.IsTarget })
+	return slices.ContainsFunc(v.Clusters, func(c Cluster) bool { return !c.IsTarget && !c.Lacks })
 }

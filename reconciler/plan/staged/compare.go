@@ -62,7 +62,8 @@ func compare(in *Input, u *Unit) *comparison {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
 		concerned = concerned || c.leavesAll && wasReleased(u, target, is.Name)
-		is.IsBase, is.IsTarget, is.StaysAhead = areBase[i], areTarget[i], back[i] && !areBase[i]
+		isLacking := areTarget[i] && lacks(isTarget, c.refs, i)
+		is.IsBase, is.IsTarget, is.Lacks, is.StaysAhead = areBase[i], areTarget[i] && !isLacking, isLacking, back[i] && !areBase[i]
 		if concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
@@ -180,12 +181,6 @@ func isWaiting(c *comparison, r object.Ref, shown []string, target *laid) bool {
 	})
 }
 
-// inTheWay are the reasons for which what is wanted cannot be made.
-var inTheWay = []reason.Reason{
-	reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered,
-	reason.NotMapped, reason.NotShared, reason.Clashes,
-}
-
 // cluster is what is known of the unit in a cluster, by its index; false if it has nothing to do with it.
 func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	known := &c.in.Clusters[i]
@@ -262,7 +257,13 @@ func there(c *comparison, r object.Ref, cluster string) *files.Blob {
 	return have(c.in.index[cluster])
 }
 
-// matching reports of clusters, by index, whether they have of objects what a version gives them; of none for nil.
+// lacks reports that something of what a version wants of objects in a cluster cannot be made.
+func lacks(v *laid, refs []object.Ref, cluster int) bool {
+	return v.isUnwritable(cluster) && slices.ContainsFunc(refs, func(r object.Ref) bool { return v.cells.at(r, cluster).isUnmade() })
+}
+
+// matching reports of clusters, by index, whether they have of objects what a version gives them; of none for nil. Of what cannot be made
+// that is nothing.
 func (c *comparison) matching(v *laid, refs []object.Ref) []bool {
 	all := make([]bool, len(c.in.Clusters))
 	if v == nil {

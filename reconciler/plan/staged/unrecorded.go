@@ -91,7 +91,7 @@ func hadTarget(c *comparison, target *laid) []bool {
 	})
 	for i := range all {
 		isOther := func(r object.Ref) bool { return !isSame(c.in.Clusters[i].file(r), as.cells.at(r, i).blob) }
-		all[i] = all[i] && !slices.ContainsFunc(c.refs, isOther)
+		all[i] = all[i] && !lacks(target, c.refs, i) && !slices.ContainsFunc(c.refs, isOther)
 	}
 	return all
 }

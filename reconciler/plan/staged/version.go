@@ -42,6 +42,15 @@ type cell struct {
 	block  reason.Reason
 }
 
+// inTheWay are the reasons for which what is wanted cannot be made.
+var inTheWay = []reason.Reason{
+	reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered,
+	reason.NotMapped, reason.NotShared, reason.Clashes,
+}
+
+// isUnmade reports that what is wanted cannot be made.
+func (c cell) isUnmade() bool { return c.wanted && c.blob == nil && slices.Contains(inTheWay, c.block) }
+
 // cells are those of a version, by object. An object that is not there wants nothing.
 type cells map[object.Ref]line
 
