@@ -50,8 +50,8 @@ func Write(in Input) Result {
 	return w.finish()
 }
 
-// WriteAlone writes decisions out, and nothing of what comes along with them: neither Namespaces that something is in, nor
-// quotas, nor what stands in clusters' own directories.
+// WriteAlone writes decisions out, and what fails to render beside them: nothing of what comes along with them, neither Namespaces
+// that something is in, nor quotas, nor what stands in clusters' own directories.
 func WriteAlone(in Input) Result {
 	w := newWriter(&in)
 	for i := range in.Decisions {
@@ -59,6 +59,7 @@ func WriteAlone(in Input) Result {
 			w.decision(d, d.Targets)
 		}
 	}
+	w.failures()
 	return w.finish()
 }
 

@@ -76,7 +76,7 @@ func (r *Result) Rewrite(in Input, decisions []schedule.Decision) {
 	if len(decisions) == 0 {
 		return
 	}
-	in.Decisions, in.Later = decisions, nil
+	in.Decisions, in.Later, in.Failures = decisions, nil, nil
 	again := WriteAlone(in)
 	for _, d := range again.Diags {
 		if !slices.Contains(r.Diags, d) {

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
+	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
@@ -100,7 +101,7 @@ func Evaluate(in Input) Units {
 	var mine []schedule.Decision
 	for _, is := range units.Find(units.Input{
 		Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer,
-		Memo: in.Memo,
+		Memo: in.Memo, Bindings: in.Version.unrendered(asked.State.Bindings),
 	}) {
 		if !wanted[is.Unit] {
 			continue
@@ -116,16 +117,48 @@ func Evaluate(in Input) Units {
 	}
 	slices.SortFunc(mine, func(a, b schedule.Decision) int { return a.Ref().Compare(b.Ref()) })
 	write := in.Write
-	write.Policies, write.Decisions, write.Bound, write.Failures, write.Config = asked.Policies, mine, nil, nil, in.Version.Config
+	write.Policies, write.Decisions, write.Bound, write.Config = asked.Policies, mine, nil, in.Version.Config
+	write.Failures = in.Version.failures()
 	written := manifest.WriteAlone(write)
 	rows, _ := virtual.Settle(virtual.Input{ // what is wrong with it now is said of the version of now
 		Policies: asked.Policies, Decisions: mine, Rows: written.Rows, Namespaces: in.Version.Config.Namespaces,
 	})
 	for _, row := range rows {
-		u.Rows[row.Ref] = row
+		u.Rows[row.Ref] = in.keeping(row, mine)
 	}
 	u.Blobs = written.Blobs
 	return u
+}
+
+// failures are the releases of the version that cannot be rendered now, but for those of clusters' own directories.
+func (v *Version) failures() []expand.Failure {
+	return slices.DeleteFunc(slices.Clone(v.Expanded.Failures), func(f expand.Failure) bool { return f.ID.Cluster != "" })
+}
+
+// keeping is a row that wants what cannot be rendered, of which nothing is decided, where clusters have it: nobody says that it is to go.
+func (in *Input) keeping(row manifest.Row, decided []schedule.Decision) manifest.Row {
+	if len(row.Blocks) == 0 || schedule.Find(decided, row.Ref) != nil {
+		return row
+	}
+	for _, t := range in.Has(row.Ref) {
+		i, ok := in.Version.Expanded.Policies.Position(t.Name)
+		if _, isWanted := row.Wanted(i); ok && !isWanted && row.Blocks[int32(i)] == reason.NotRendered { //nolint:gosec // an index
+			row.Wants = append(row.Wants, manifest.Want{Cluster: int32(i), Blob: manifest.Unwritten}) //nolint:gosec // an index
+			slices.SortFunc(row.Wants, func(a, b manifest.Want) int { return int(a.Cluster - b.Cluster) })
+		}
+	}
+	return row
+}
+
+// unrendered are the bindings of what these rendered to: of a release that no policy claims nothing else says which unit has that.
+func (v *Version) unrendered(bindings map[object.Ref]*karmada.ResourceBinding) map[object.Ref]*karmada.ResourceBinding {
+	all := map[object.Ref]*karmada.ResourceBinding{}
+	for r := range v.Expanded.Unrendered() {
+		if b := bindings[r]; b != nil {
+			all[r] = b
+		}
+	}
+	return all
 }
 
 // templates are those of units, and those that these may pull along.

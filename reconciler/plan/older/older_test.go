@@ -2,10 +2,25 @@ package older_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/ingress"
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/older"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/units"
+	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -43,5 +58,113 @@ func TestAnOlderSourceHasTheFleetOfNow(t *testing.T) {
 	}
 	if len(then.Objects) != 6 || then.Bound == nil {
 		t.Error("the older source itself is changed")
+	}
+}
+
+// failing is an older source of which the release cannot be rendered today, for two clusters.
+const failing = `
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us}
+spec: {syncMode: Pull}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: team}
+spec:
+  resourceSelectors: [{apiVersion: SELECTED}]
+  placement: {}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: db, namespace: team}
+spec: {interval: 5m, chart: {spec: {chart: ./db, sourceRef: {kind: GitRepository, name: x}}}}
+`
+
+var (
+	settings = object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "settings"}
+	web      = rollouts.Unit{Namespace: "team", Name: "web"}
+)
+
+// today evaluates the older source. Clusters that are named have what its release rendered to.
+func today(t *testing.T, selected string, have ...string) older.Units {
+	t.Helper()
+	d := object.Decode("all.yaml", []byte(strings.Replace(failing, "SELECTED", selected, 1)))
+	if len(d.Diags) > 0 {
+		t.Fatal(d.Diags)
+	}
+	b := state.NewBinding("v1", settings)
+	b.Annotations["propagationpolicy.karmada.io/namespace"], b.Annotations["propagationpolicy.karmada.io/name"] = web.Namespace, web.Name
+	db := object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "team", Name: "db"}
+	st := state.State{
+		Bindings: map[object.Ref]*karmada.ResourceBinding{settings: b},
+		Releases: []state.Release{{Release: db, Objects: []object.Ref{settings}}},
+	}
+	x, err := expand.Expand(expand.Input{
+		Source: render.Source{Objects: d.Objects}, Releases: st.Releases, Memo: &expand.Memo{},
+		Override: func(_ *index.Policies, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) {
+			return release.Object, nil
+		},
+		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
+			return l.Claims.Policy(release.Subject), []karmada.TargetCluster{{Name: "eu"}, {Name: "us"}}
+		},
+	}, engine.Unrendered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[object.Ref]rollouts.Unit{}
+	for _, p := range x.Policies.Set.Propagation {
+		names[p.Object.Ref()] = web
+	}
+	return older.Evaluate(older.Input{
+		Version: &older.Version{Expanded: &x, Of: names}, Asked: schedule.Input{State: &st, Memo: &schedule.Memo{}}, Units: []rollouts.Unit{web},
+		Has: func(object.Ref) (all []schedule.Target) {
+			for _, name := range have {
+				all = append(all, schedule.Target{Name: name})
+			}
+			return all
+		},
+		Write:    manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}},
+		Backends: func(*schedule.Decision) map[string]ingress.Found { return nil },
+		IsTarget: func(rollouts.Unit) bool { return false }, Memo: &units.Memo{},
+	})
+}
+
+// What a release of an older version rendered to, and cannot be rendered today, is of its unit still, and not wanted away: clusters that
+// the release goes to are to have it, as is one that has it where no policy selects the release; what, is not known.
+func TestWhatCannotBeRenderedIsNotGone(t *testing.T) {
+	for _, tt := range []struct {
+		name, selected string
+		have           []string
+		want           string
+	}{
+		{"a policy selects the release", "helm.toolkit.fluxcd.io/v2, kind: HelmRelease", nil, "eu us"},
+		{"a policy selects what it rendered to", "v1, kind: ConfigMap", []string{"us"}, "us"},
+		{"and no cluster has it", "v1, kind: ConfigMap", nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			u := today(t, tt.selected, tt.have...)
+			if is := u.Found[web]; !slices.Contains(is.Refs, settings) || !is.Unknown {
+				t.Errorf("the unit has %v, and is known: %t", is.Refs, !is.Unknown)
+			}
+			var got []string
+			row := u.Rows[settings]
+			for i, name := range []string{"eu", "us"} {
+				if _, ok := row.Wanted(i); ok {
+					got = append(got, name)
+				}
+				if why := row.Blocks[int32(i)]; why != reason.NotRendered {
+					t.Errorf("in the way in %s is %q", name, why)
+				}
+			}
+			if got := strings.Join(got, " "); got != tt.want {
+				t.Errorf("it is wanted in %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
