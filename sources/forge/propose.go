@@ -3,8 +3,10 @@ package forge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // Draft is what a pull request says.
@@ -70,24 +72,38 @@ func (g *github) ClosePullRequest(ctx context.Context, number int) error {
 	return g.changePull(ctx, number, map[string]string{"state": "closed"})
 }
 
-// MergePullRequest makes a merge commit, unless the repository allows none.
+// MergePullRequest makes a merge commit, or, where the repository or a rule of the branch allows none, what they do: what a rule allows
+// GitHub tells only by refusing.
 func (g *github) MergePullRequest(ctx context.Context, number int, head string) error {
 	var allows struct { // null for those who may not know
 		Merge  *bool `json:"allow_merge_commit"`
 		Squash *bool `json:"allow_squash_merge"`
+		Rebase *bool `json:"allow_rebase_merge"`
 	}
 	if err := g.do(ctx, get(merging(number), "", &allows)); err != nil {
 		return err
 	}
-	way := "merge"
-	if allows.Merge != nil && !*allows.Merge {
-		if way = "squash"; allows.Squash != nil && !*allows.Squash {
-			way = "rebase"
+	refused := &Error{Kind: g.kind, Host: g.host, Doing: merging(number), Status: http.StatusMethodNotAllowed, Says: "the repository allows no way to merge"}
+	var says []string
+	for _, way := range []struct {
+		name   string
+		allows *bool
+	}{{"merge", allows.Merge}, {"squash", allows.Squash}, {"rebase", allows.Rebase}} {
+		if way.allows != nil && !*way.allows {
+			continue
 		}
+		err := g.do(ctx, call{
+			doing: merging(number), method: http.MethodPut, path: fmt.Sprintf("/pulls/%d/merge", number),
+			in: map[string]string{"sha": head, "merge_method": way.name},
+		})
+		e, is := errors.AsType[*Error](err)
+		if !is || e.Status != http.StatusMethodNotAllowed {
+			return err
+		}
+		says = append(says, way.name+": "+e.Says)
+		refused.Says = strings.Join(says, "; ")
 	}
-	return g.do(ctx, call{
-		doing: merging(number), method: http.MethodPut, path: fmt.Sprintf("/pulls/%d/merge", number), in: map[string]string{"sha": head, "merge_method": way},
-	})
+	return refused
 }
 
 func (g *gitea) OpenPullRequest(ctx context.Context, branch, base string, d Draft) (PullRequest, error) {
