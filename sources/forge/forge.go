@@ -129,6 +129,9 @@ type Status struct {
 	State       State
 	Description string // one line; what is longer than forges take is cut
 	URL         string // where more is said; may be empty
+	// Optional says that the forge itself goes on whatever the state is: what was skipped, and a job of GitLab's that may fail and did,
+	// or that nobody has to start. Only Statuses tells.
+	Optional bool
 	// Creator is who set it, and Time when, by the forge's clock. Only Statuses tells.
 	Creator User
 	Time    time.Time

@@ -64,3 +64,36 @@ func TestWaysToMerge(t *testing.T) {
 		})
 	}
 }
+
+// TestStatusesThatAreOptional: what a forge itself does not wait for. GitLab waits for a manual job that may not fail.
+func TestStatusesThatAreOptional(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		kind    forge.Kind
+		word    string
+		mayFail bool
+		state   forge.State
+		want    bool
+	}{
+		{forge.GitLab, "skipped", false, forge.Pending, true},
+		{forge.GitLab, "manual", true, forge.Pending, true},
+		{forge.GitLab, "manual", false, forge.Pending, false},
+		{forge.GitLab, "failed", true, forge.Failure, true},
+		{forge.GitLab, "failed", false, forge.Failure, false},
+		{forge.GitLab, "canceled", true, forge.Broken, true},
+		{forge.GitLab, "running", true, forge.Pending, false},
+		{forge.GitLab, "scheduled", true, forge.Pending, false},
+		{forge.GitLab, "created", false, forge.Pending, false},
+		{forge.GitLab, "success", false, forge.Success, false},
+		{forge.Gitea, "skipped", false, forge.Pending, true},
+		{forge.Gitea, "warning", false, forge.Pending, false},
+		{forge.GitHub, "pending", false, forge.Pending, false},
+	} {
+		answer := fmt.Sprintf(`[{"id": 1, "status": %q, "name": "job", "context": "job", "allow_failure": %t}]`, tt.word, tt.mayFail)
+		f, _, _ := scripted(t, tt.kind, reply{status: 200, body: answer}, reply{status: 200, body: "[]"})
+		got, err := f.Statuses(t.Context(), commit)
+		if err != nil || len(got) != 1 || got[0].State != tt.state || got[0].Optional != tt.want {
+			t.Errorf("%s, %s, which may fail: %t: %+v, %v", tt.kind, tt.word, tt.mayFail, got, err)
+		}
+	}
+}

@@ -34,7 +34,10 @@ func newest(commit string, all []listed) []Status {
 	return statuses
 }
 
-// stateOf reads the words of all forges. What is none of these says nothing yet, such as GitLab's skipped and Gitea's warning.
+// skipped is GitLab's word, and Gitea's, for what did not run, and will not.
+const skipped = "skipped"
+
+// stateOf reads the words of all forges. What is none of these says nothing yet, such as skipped and Gitea's warning.
 func stateOf(word string) State {
 	switch word {
 	case "success":
@@ -63,9 +66,10 @@ type hubStatus struct {
 }
 
 func (s *hubStatus) value() listed {
+	word := cmp.Or(s.State, s.Status)
 	return listed{s.ID, Status{
-		Context: s.Context, State: stateOf(cmp.Or(s.State, s.Status)), Description: s.Description, URL: s.URL,
-		Creator: s.Creator.user(), Time: s.Created,
+		Context: s.Context, State: stateOf(word), Description: s.Description, URL: s.URL,
+		Creator: s.Creator.user(), Time: s.Created, Optional: word == skipped,
 	}}
 }
 
@@ -109,6 +113,7 @@ type labStatus struct {
 	Description string      `json:"description"` // of a job: none
 	URL         string      `json:"target_url"`
 	Author      *gitlabUser `json:"author"`
+	MayFail     bool        `json:"allow_failure"`
 	Created     time.Time   `json:"created_at"`
 	Started     time.Time   `json:"started_at"`
 	Finished    time.Time   `json:"finished_at"`
@@ -123,7 +128,14 @@ func (s *labStatus) value() listed {
 	}
 	return listed{s.ID, Status{
 		Context: s.Name, State: stateOf(s.Status), Description: s.Description, URL: s.URL, Creator: s.Author.user(), Time: at,
+		Optional: s.isOptional(),
 	}}
+}
+
+// isOptional reports what GitLab leaves out when it says whether a pipeline went well. A manual job that may not fail is waited for, as
+// GitLab does.
+func (s *labStatus) isOptional() bool {
+	return s.Status == skipped || s.MayFail && slices.Contains([]string{"failed", "canceled", "manual"}, s.Status)
 }
 
 // Statuses implements Forge. GitLab leaves out what was set anew.

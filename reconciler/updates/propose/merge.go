@@ -128,7 +128,7 @@ func (r *merger) mergeable(ctx context.Context, p *updates.Proposal) (contents m
 	}
 	all, err := r.Forge.Statuses(ctx, head.String())
 	for _, s := range all {
-		if s.State != forge.Success {
+		if s.State != forge.Success && !s.Optional {
 			return nil, fmt.Sprintf("the commit status %s is %s", s.Context, s.State), err
 		}
 	}

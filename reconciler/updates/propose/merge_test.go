@@ -33,6 +33,7 @@ func TestAutomerge(t *testing.T) {
 	w := merging(t)
 	w.source["other.yaml"] = "a: b\n" // the base moved meanwhile, elsewhere
 	w.commit()
+	w.forge.statuses = []forge.Status{{Context: "ci", State: forge.Success}, {Context: "deploy", State: forge.Pending, Optional: true}}
 	w.runs(merged)
 	if got := w.changes("main"); got["apps/web.yaml"] != value(image+":1.1.0") || w.forge.all[0].Open || len(w.judged) != 1 || w.judged[0] != got["apps/web.yaml"] {
 		t.Errorf("the base changes %v, and judged was %v", got, w.judged)
