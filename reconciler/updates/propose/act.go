@@ -45,7 +45,8 @@ func (r *run) act(ctx context.Context) error {
 	if err := (&merger{r}).merge(ctx); err != nil {
 		return errors.Join(err, r.remember(ctx))
 	}
-	if r.due && len(r.settings.schedule) > 0 && !r.result.acted { // who acted looks again
+	isUsedUp := !r.waited || !r.settings.isFresh(r.now)
+	if r.due && len(r.settings.schedule) > 0 && isUsedUp && !r.result.acted { // who acted looks again
 		r.memory.Looked = r.now
 	}
 	return r.remember(ctx)

@@ -84,6 +84,7 @@ func (r *run) isStill(ctx context.Context, c *change) bool {
 		if err != nil {
 			why = err.Error()
 		}
+		r.waited = true
 		r.say(c, Waits, "", why)
 		r.Cache.forget(v.Repository)
 		return false

@@ -33,6 +33,7 @@ func (r *committer) commit(ctx context.Context, all map[string][]*updates.Verdic
 			return err
 		}
 		if why := effect.HindersCommit(); why != "" {
+			r.waited = true
 			r.say(c, Waits, "", why)
 			continue
 		}

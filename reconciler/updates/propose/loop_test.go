@@ -11,6 +11,8 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/reconciler/updates/propose"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -90,6 +92,76 @@ func TestAScheduleThatIsNotDue(t *testing.T) {
 	if len(w.registry.asked) != 2 {
 		t.Errorf("another one asked again, %d times", len(w.registry.asked))
 	}
+}
+
+// What was due and waits is tried again for an hour: behind a roll-out, behind a tag that moved meanwhile, and behind those who are
+// faster three times in a row. Then the schedule counts again.
+func TestWhatWasDueIsTriedAgain(t *testing.T) {
+	for name, hinders := range map[string]func(*world, *propose.Loop) (over func()){
+		"a roll-out": func(w *world, _ *propose.Loop) func() {
+			w.effect.Ends = []string{"shop/web"}
+			return func() { w.effect.Ends = nil }
+		},
+		"a tag that moves": func(w *world, _ *propose.Loop) func() {
+			w.source["images.yaml"] += "  digestReflectionPolicy: IfNotPresent\n"
+			w.commit()
+			moves := 0
+			w.registry.built = func() { moves++; w.registry.digests[image+":1.1.0"] = digest([]string{"b", "c"}[moves%2]) }
+			return func() { w.registry.built = nil }
+		},
+		"a race": func(w *world, k *propose.Loop) func() {
+			k.Proposer.Repository = &faster{w.repo, w}
+			return func() { k.Proposer.Repository = w.repo }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := committing(t, ", schedule: ['0 6 * * *']", "1.0.0")
+			k := w.loop()
+			w.looks(k, time.Minute)
+			w.registry.tags[image] = append(w.registry.tags[image], "1.1.0")
+			over := hinders(w, k)
+			looks := func(span time.Duration) {
+				for end := w.now.Add(span); w.now.Before(end); w.now = w.now.Add(time.Minute) {
+					_ = k.Look(t.Context()) // an error of one is followed by the next
+				}
+			}
+			w.now = w.now.Truncate(24 * time.Hour).Add(30 * time.Hour) // 6 o'clock
+			looks(20 * time.Minute)
+			over()
+			looks(2 * time.Minute)
+			if got := w.changes("main")["apps/web.yaml"]; !strings.HasPrefix(got, "image: "+image+":1.1.0") {
+				t.Errorf("after it the commit is of %q", got)
+			}
+		})
+	}
+	w := committing(t, ", schedule: ['0 6 * * *']", "1.0.0", "1.1.0")
+	k := w.loop()
+	w.effect.Ends = []string{"shop/web"}
+	w.now = w.now.Truncate(24 * time.Hour).Add(30 * time.Hour)
+	w.looks(k, 61*time.Minute)
+	w.effect.Ends = nil
+	base := w.head("main").Commit
+	w.looks(k, 22*time.Hour)
+	if w.head("main").Commit != base {
+		t.Error("it was committed at a time that is not of the schedule")
+	}
+	w.looks(k, 2*time.Hour)
+	if w.head("main").Commit == base {
+		t.Error("the next day it was not committed")
+	}
+}
+
+// faster is a repository in which somebody pushes before each push of ours.
+type faster struct {
+	*twin.Repo
+
+	w *world
+}
+
+func (f *faster) Publish(ctx context.Context, all []git.Update) ([]files.ID, error) {
+	f.w.source["other.yaml"] = "# " + f.w.source["other.yaml"]
+	f.w.commit()
+	return f.Repo.Publish(ctx, all)
 }
 
 // What fails is tried again, also at a time that is not due, and an error of one look does not keep the next one from its work.

@@ -133,6 +133,7 @@ type run struct {
 	tried    map[int]bool         // pull requests that were to be merged already
 	open     []string             // units whose run is open
 	due      bool                 // the schedule, if there is one, lets something be begun
+	waited   bool                 // what was due waits, for something that may be over soon
 	judge    Judgement            // from the base; nil: nobody asked
 	registry Registry             // which keeps no answers
 	result   Result
@@ -147,6 +148,14 @@ type settings struct {
 
 // commits reports that versions are committed, and no pull request is opened.
 func (s *settings) commits() bool { return s.Mode == subscribe.ModeCommit }
+
+// dueFor is for how long what was due, and waits, is tried again after the schedule came about.
+const dueFor = time.Hour
+
+// isFresh reports a schedule that came about a short while ago.
+func (s *settings) isFresh(now time.Time) bool {
+	return len(s.schedule) > 0 && updates.Due(s.schedule, now.Add(-dueFor), now)
+}
 
 func (p *Proposer) once(ctx context.Context, tried map[int]bool) (Result, error) {
 	r := &run{Proposer: p, merged: map[images.Name]bool{}, tried: tried, now: p.Now().UTC().Truncate(time.Second)}
@@ -292,7 +301,8 @@ func (p *Proposer) isBefore(ctx context.Context, commit string, of files.ID) boo
 // next is when there may be something to do though no branch moves.
 func (r *run) next() time.Time {
 	isRestless := r.Forge != nil && (len(r.memory.Closing) > 0 || r.settings.Automerge && len(r.memory.Open()) > 0)
-	if isRestless || len(r.settings.schedule) == 0 && r.result.Found.isUnanswered() {
+	isStillDue := r.due && r.waited && r.settings.isFresh(r.now)
+	if isRestless || isStillDue || len(r.settings.schedule) == 0 && r.result.Found.isUnanswered() {
 		return r.now
 	}
 	return updates.Next(r.now, r.settings.schedule, r.result.Found.Source.Subscriptions)
