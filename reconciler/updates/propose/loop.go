@@ -20,6 +20,7 @@ type Loop struct {
 	Log      *slog.Logger
 
 	heads map[string]files.ID // when it looked last; nil: it did not, or failed
+	named map[string]bool     // branches that automations push to, as it was then
 	next  time.Time           // zero: at no time
 }
 
@@ -61,6 +62,7 @@ func (l *Loop) Look(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
+	l.named = r.named(l.Proposer.Base)
 	l.heads, l.next = l.read(r.heads), r.Next
 	return nil
 }
@@ -69,9 +71,20 @@ func (l *Loop) Look(ctx context.Context) error {
 func (l *Loop) read(heads map[string]files.ID) map[string]files.ID {
 	some := map[string]files.ID{}
 	for name, at := range heads {
-		if name == l.Proposer.Base || name == updates.MemoryBranch || strings.HasPrefix(name, updates.BranchPrefix) {
+		if name == l.Proposer.Base || name == updates.MemoryBranch || strings.HasPrefix(name, updates.BranchPrefix) || l.named[name] {
 			some[name] = at
 		}
 	}
 	return some
+}
+
+// named are the branches that automations name, as far as versions are pushed there.
+func (r *Result) named(base string) map[string]bool {
+	named := map[string]bool{}
+	for i := range r.Found.Source.Subscriptions {
+		if s := &r.Found.Source.Subscriptions[i]; s.Automation != nil {
+			named[s.Branch(base, "")] = true
+		}
+	}
+	return named
 }

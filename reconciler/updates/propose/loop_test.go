@@ -67,6 +67,23 @@ func TestABranchThatMovesWithinTheInterval(t *testing.T) {
 	}
 }
 
+// A branch that an automation names, and that moves, is looked at as Waybill's own are: who deletes it has it written again.
+func TestABranchOfAnAutomationThatMoves(t *testing.T) {
+	s := automatedSource()
+	s["automation.yaml"] += "  git: {commit: {author: {email: a@b}}, push: {branch: staging}}\n"
+	w := begin(t, s, "1.0.0", "1.1.0")
+	k := w.loop()
+	w.looks(k, time.Minute)
+	if w.head("staging").Commit.IsZero() {
+		t.Fatal("nothing was pushed")
+	}
+	w.repo.Delete("staging")
+	w.looks(k, time.Minute)
+	if got := w.changes("staging"); got["apps/web.yaml"] != value(image+":1.1.0") || len(w.registry.asked) != 1 {
+		t.Errorf("the branch changes %v, and the registry was asked %d times", got, len(w.registry.asked))
+	}
+}
+
 // A schedule that is not due has nothing be asked and nothing be opened; when it comes about it does, once.
 func TestAScheduleThatIsNotDue(t *testing.T) {
 	w := begin(t, sourceOf(", schedule: ['0 6 * * *'], timeZone: Europe/Berlin"), "1.0.0")
