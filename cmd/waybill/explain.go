@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,8 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/updating"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/report/update"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -19,7 +23,8 @@ func explainCommand() *cobra.Command {
 		Use: "explain KIND[.GROUP]/NAME", Short: "Say why an object goes where it goes, and what differs there", Args: cobra.RangeArgs(1, 2),
 		Long: `Explain shows the policy that claims an object and those that lost it, every
 cluster with the reason it was passed over, weights and seats, and each override
-rule with what it changed.
+rule with what it changed. Of images with markers, and of a chart that a range
+names, it shows what is newer and why it is not taken, as whoever looked last saw it.
 
 The table has a line for each registered cluster:
   CLUSTER  its name
@@ -65,9 +70,32 @@ The table has a line for each registered cluster:
 		if e.Placement != nil && !*rounds {
 			e.Placement.Divisions = nil
 		}
+		if e.Updates, err = newer(w, *rev, found.Decision); err != nil {
+			return failure(2, err)
+		}
 		return failure(2, show(cmd, output, report.Explanation(&e)))
 	}
 	return cmd
+}
+
+// newer says what is newer of the images of a template, and of the chart of its release. What is remembered of that may be at a
+// server: where it does not answer, that is told, and with --offline nothing is said of it.
+func newer(w repositories, rev string, d *plan.Decision) ([]update.Update, error) {
+	if w.offline {
+		return nil, nil
+	}
+	where := []diag.Pos{d.Template.Object.Origin()}
+	if d.Template.Part != nil {
+		where = append(where, d.Template.Part.Release.Origin())
+	}
+	ctx, cancel := context.WithTimeout(w.cmd.Context(), answerTime)
+	defer cancel()
+	all, err := updating.About(ctx, updatePlaces(w, rev), where)
+	if err != nil && w.cmd.Context().Err() == nil {
+		fmt.Fprintln(w.cmd.ErrOrStderr(), "what is newer of its images and charts is not known:", err)
+		return nil, nil
+	}
+	return all, err
 }
 
 // meant is what a person names an object by.

@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/services"
 	"github.com/waybill-dev/waybill/reconciler/report/backend"
 	"github.com/waybill-dev/waybill/reconciler/report/service"
+	"github.com/waybill-dev/waybill/reconciler/report/update"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -43,6 +44,7 @@ type Explained struct {
 	Autoscaling *Autoscaling     `json:"autoscaling,omitempty"`
 	Services    []services.About `json:"services,omitempty"` // how clusters exchange it
 	Backends    *backend.About   `json:"backends,omitempty"` // that it sends traffic to
+	Updates     []update.Update  `json:"updates,omitempty"`  // what is newer of its images and its chart
 	// Leaving says which clusters it leaves, and Waits why it does not leave one that it should.
 	Leaving []karmada.GracefulEvictionTask `json:"leaving,omitempty"`
 	Waits   string                         `json:"waits,omitempty"`
@@ -187,7 +189,21 @@ func explanation(w io.Writer, e *Explained) error {
 	if e.Staged != nil {
 		stagedReport(w, e.Staged)
 	}
-	return nil
+	return newer(w, e.Updates)
+}
+
+// newer prints what is newer of the images and the chart of a template, as get updates does.
+func newer(w io.Writer, all []update.Update) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for i := range all {
+		u := &all[i]
+		rows = append(rows, []string{u.Image + u.Chart, u.Name, dash(u.Current), dash(u.Next), dash(u.Newest), dash(u.Message)})
+	}
+	fmt.Fprintln(w)
+	return columns(w, []string{"IMAGE OR CHART", "SUBSCRIPTION", "CURRENT", "NEXT", "NEWEST", "WHY NOT"}, rows)
 }
 
 // leftAlone prints the clusters in which nothing of the decision is carried out, those with

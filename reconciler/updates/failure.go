@@ -63,6 +63,8 @@ func Remembered(s *Subscription, f Facts) Verdict {
 	v := Judge(s, f)
 	switch failure := f.Memory.Policies[s.Name()].Failure; {
 	case s.Why != "":
+	case failure == nil && f.Memory.Repositories[s.Repository].Name == "":
+		v.Refuse(NothingFits, "nobody has looked yet")
 	case failure != nil:
 		v.Refuse(failure.Why, failure.Message)
 	case v.moved:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/policies/images"
+	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/flux"
@@ -60,6 +61,27 @@ func (s *Subscription) Places() (all []string) {
 	if s.Chart != nil {
 		for _, by := range s.Chart.By {
 			all = append(all, by.Pos.String())
+		}
+	}
+	return all
+}
+
+// At are the subscriptions of what stands somewhere in the source: those with a value between there and where the next of others begins
+// in the same file, and the charts that a release names which stands there.
+func (s *Source) At(where diag.Pos, others []diag.Pos) (all []*Subscription) {
+	end := diag.Pos{}
+	for _, o := range others {
+		if o.File == where.File && o.Line > where.Line && (end.Line == 0 || o.Line < end.Line) {
+			end = o
+		}
+	}
+	for i := range s.Subscriptions {
+		sub := &s.Subscriptions[i]
+		isWithin := slices.ContainsFunc(sub.Markers, func(m marker.Marker) bool {
+			return m.Pos.File == where.File && m.Pos.Line >= where.Line && (end.Line == 0 || m.Pos.Line < end.Line)
+		})
+		if isWithin || sub.Chart != nil && slices.ContainsFunc(sub.Chart.By, func(by planner.Cited) bool { return by.Pos == where }) {
+			all = append(all, sub)
 		}
 	}
 	return all
