@@ -13,6 +13,7 @@ const (
 	simpleSignature = "dev.cosignproject.cosign/signature" // an annotation of a layer
 	simpleClaim     = "cosign container image signature"
 	bundleType      = "application/vnd.dev.sigstore.bundle." // and a version
+	emptyType       = "application/vnd.oci.empty.v1+json"    // of what has no configuration, as bundles
 	statementType   = "application/vnd.in-toto+json"
 	signPredicate   = "https://sigstore.dev/cosign/sign/v1" // of a signature, and not of what else may be attested
 )
@@ -59,6 +60,12 @@ type statement struct {
 		Digest map[string]string `json:"digest"`
 	} `json:"subject"`
 	PredicateType string `json:"predicateType"`
+}
+
+// mayBeBundle reports that what refers to an image may be a bundle, by what a list says of it. Where a registry has no list of its own
+// cosign before 3.0.6 notes the type of the configuration there.
+func mayBeBundle(artifactType string) bool {
+	return artifactType == "" || artifactType == emptyType || strings.HasPrefix(artifactType, bundleType)
 }
 
 // signedByBundle reports whether a bundle says that an image with a digest is signed, and one of the keys made the signature.

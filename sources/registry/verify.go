@@ -106,9 +106,13 @@ func (v *verification) bundles(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	seen := 0
 	for _, d := range index.Manifests {
-		if !strings.HasPrefix(d.ArtifactType, bundleType) || !lock.IsDigest(d.Digest.String()) {
+		if !mayBeBundle(d.ArtifactType) || !lock.IsDigest(d.Digest.String()) {
 			continue
+		}
+		if seen++; seen > maxSignatures {
+			return false, v.failed(TooMany, "more refers to it than the %d that are looked at", maxSignatures)
 		}
 		data, err := v.named(ctx, v.pages, "manifests", d.Digest.String(), manifests)
 		if err != nil {

@@ -106,8 +106,8 @@ func stated(digest, predicate string) (payload, message []byte) {
 	return payload, fmt.Appendf(nil, "DSSEv1 28 application/vnd.in-toto+json %d %s", len(payload), payload)
 }
 
-// attachBundle has a bundle refer to an image, as cosign 3.
-func attachBundle(tb testing.TB, push func(string, remote.Taggable), of v1.Image, payload, signature []byte) {
+// attachBundle has a bundle refer to an image, as cosign 3. A list says the type of its configuration.
+func attachBundle(tb testing.TB, push func(string, remote.Taggable), of v1.Image, config string, payload, signature []byte) {
 	tb.Helper()
 	data, err := json.Marshal(map[string]any{
 		"mediaType":            "application/vnd.dev.sigstore.bundle.v0.3+json",
@@ -120,7 +120,7 @@ func attachBundle(tb testing.TB, push func(string, remote.Taggable), of v1.Image
 		tb.Fatal(err)
 	}
 	const kind = "application/vnd.dev.sigstore.bundle.v0.3+json"
-	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), kind)
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.MediaType(config))
 	image, err = mutate.AppendLayers(image, static.NewLayer(data, kind))
 	if err != nil {
 		tb.Fatal(err)
@@ -155,12 +155,15 @@ func TestSignatures(t *testing.T) {
 			attachSimply(t, push, digest, payload, []byte("no signature"), by.sign(t, []byte(payload), hash))
 		}
 	}
-	bundle := func(by signer, of, predicate string) func(*testing.T, func(string, remote.Taggable)) {
+	bundleAs := func(config string, by signer, of, predicate string) func(*testing.T, func(string, remote.Taggable)) {
 		return func(t *testing.T, push func(string, remote.Taggable)) {
 			t.Helper()
 			payload, message := stated(of, predicate)
-			attachBundle(t, push, image, payload, by.sign(t, message, crypto.SHA256))
+			attachBundle(t, push, image, config, payload, by.sign(t, message, crypto.SHA256))
 		}
+	}
+	bundle := func(by signer, of, predicate string) func(*testing.T, func(string, remote.Taggable)) {
+		return bundleAs("application/vnd.dev.sigstore.bundle.v0.3+json", by, of, predicate)
 	}
 	for _, tt := range []struct {
 		name   string
@@ -174,6 +177,8 @@ func TestSignatures(t *testing.T) {
 		{"by an RSA key", simple(rsa2048, simply(digest), crypto.SHA256), rsa2048, ""},
 		{"by an Ed25519 key", simple(ed, simply(digest), 0), ed, ""},
 		{"with a bundle", bundle(ec, digest, signed), ec, ""},
+		{"with a bundle that a list does not call one", bundleAs("application/vnd.oci.empty.v1+json", ec, digest, signed), ec, ""},
+		{"with a bundle that a list calls something else", bundleAs("application/spdx+json", ec, digest, signed), ec, "it has no signature"},
 		{"not at all", func(*testing.T, func(string, remote.Taggable)) {}, ec, "it has no signature"},
 		{"by another key", simple(other, simply(digest), crypto.SHA256), ec, "none of its signatures (2) is one of the image by cosign.pub"},
 		{"of another image", simple(ec, simply(elsewhere), crypto.SHA256), ec, "none of its signatures"},
