@@ -84,7 +84,9 @@ func (k Key) signed(message, signature []byte) bool {
 	case *rsa.PublicKey:
 		return rsa.VerifyPKCS1v15(public, crypto.SHA256, sum(crypto.SHA256, message), signature) == nil
 	case ed25519.PublicKey:
-		return ed25519.Verify(public, message, signature)
+		// cosign hashes first (Ed25519ph); OpenSSL, whose signatures cosign attaches, does not.
+		return ed25519.Verify(public, message, signature) ||
+			ed25519.VerifyWithOptions(public, sum(crypto.SHA512, message), signature, &ed25519.Options{Hash: crypto.SHA512}) == nil
 	}
 	return false
 }

@@ -176,6 +176,7 @@ func TestSignatures(t *testing.T) {
 		{"by one of another curve, by an older cosign", simple(p384, simply(digest), crypto.SHA256), p384, ""},
 		{"by an RSA key", simple(rsa2048, simply(digest), crypto.SHA256), rsa2048, ""},
 		{"by an Ed25519 key", simple(ed, simply(digest), 0), ed, ""},
+		{"by an Ed25519 key, of a hash", simple(ed, simply(digest), crypto.SHA512), ed, ""},
 		{"with a bundle", bundle(ec, digest, signed), ec, ""},
 		{"with a bundle that a list does not call one", bundleAs("application/vnd.oci.empty.v1+json", ec, digest, signed), ec, ""},
 		{"with a bundle that a list calls something else", bundleAs("application/spdx+json", ec, digest, signed), ec, "it has no signature"},
