@@ -1,5 +1,5 @@
 // Install builds the programs of others that tests and demos run, so that they are there when they are
-// asked for: helm, kustomize, control planes, Flux's controllers, Argo CD's engine and Gitea. What is in
+// asked for: helm, kustomize, control planes, Flux's controllers, Argo CD's engine, Gitea, a registry and cosign. What is in
 // the user's cache already takes no time.
 package main
 
@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/test/controlplane"
 	"github.com/waybill-dev/waybill/test/forges"
 	"github.com/waybill-dev/waybill/test/peers"
+	"github.com/waybill-dev/waybill/test/registries"
 )
 
 func main() {
@@ -22,6 +23,8 @@ func main() {
 		{"helm and kustomize", func() error { _, err := peers.Built(); return err }},
 		{"control planes, Flux's controllers and Argo CD's engine", controlplane.Install},
 		{"Gitea", func() error { _, _, err := forges.Install(); return err }},
+		{"distribution", func() error { _, err := registries.Install(); return err }},
+		{"cosign", func() error { _, err := registries.Cosign(); return err }},
 	} {
 		began := time.Now()
 		if err := p.install(); err != nil {

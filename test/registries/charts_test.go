@@ -128,17 +128,18 @@ spec:
   placement: {}
 `
 
-// TestChartsInDistribution has Helm push charts, and waybill lock them and commit what is new: the version and the digest of the archive, and
-// of a chart whose verify asks for a signature only what is signed. Both trust the registry by its certificate, and give a password.
+// TestChartsInDistribution has Helm push charts, and waybill lock them and commit what is new: the version and the digest of the
+// archive, and of a chart whose verify asks for a signature only what cosign signed, in its older form and in its newer one. All of them
+// trust the registry by its certificate, and give a password.
 func TestChartsInDistribution(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the registry is built from a module of its own")
 	}
-	mine, _ := newSigner(t)
 	c := &charted{started: start(t), t: t, dir: t.TempDir(), helm: peers.Build(t).Helm, waybill: program.Build(t)}
+	signer := c.cosign(t)
 	c.accounts = "--registry-credentials=" + filepath.Join(c.dir, "accounts.yaml")
 	c.write("accounts.yaml", fmt.Sprintf("- {url: oci://%s/org, username: %s, password: %s}\n", c.Host, registries.User, registries.Password))
-	c.write("src/charts.yaml", fmt.Sprintf(chartsSource, c.Host, base64.StdEncoding.EncodeToString(mine.public(t))))
+	c.write("src/charts.yaml", fmt.Sprintf(chartsSource, c.Host, base64.StdEncoding.EncodeToString(signer.key("mine", nil))))
 	c.write("src/waybill.yaml", fmt.Sprintf(`apiVersion: waybill.dev/v1alpha1
 kind: Config
 spec:
@@ -169,15 +170,21 @@ spec:
 		t.Errorf("it says\n%s", out)
 	}
 
-	c.of("api").tagged(t, mine, unsigned)
+	signer.signs(c.Host+"/org/api@"+unsigned.String(), "mine", tagged)
 	out = c.runs(c.waybill, "update", "--commit", c.accounts)
 	if text := c.locked(); !strings.Contains(text, newWeb) || !strings.Contains(text, newAPI) {
 		t.Errorf("both are to be taken now; locked are\n%s, and it says\n%s", text, out)
 	}
+	newest, unsigned := c.pushes("api", "1.2.0")
+	signer.signs(c.Host+"/org/api@"+unsigned.String(), "mine", unlogged)
+	out += c.runs(c.waybill, "update", "--commit", c.accounts)
+	if text := c.locked(); !strings.Contains(text, newest) {
+		t.Errorf("what a bundle signs is to be taken; locked are\n%s, and it says\n%s", text, out)
+	}
 	if again := c.runs(c.waybill, "update", "--commit", c.accounts); strings.Contains(again, "committed") || strings.Contains(out+again, registries.Password) {
 		t.Errorf("nothing is new, and it says\n%s", again)
 	}
-	if log := c.runs("git", "-C", "../origin.git", "log", "--format=%B", "main"); bytes.Count([]byte(log), []byte("Waybill-Update: chart oci://"+c.Host+"/org/")) != 2 {
+	if log := c.runs("git", "-C", "../origin.git", "log", "--format=%B", "main"); bytes.Count([]byte(log), []byte("Waybill-Update: chart oci://"+c.Host+"/org/")) != 3 {
 		t.Errorf("the commits say\n%s", log)
 	}
 }

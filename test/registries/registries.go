@@ -1,5 +1,6 @@
 // Package registries runs a real registry of images on this machine, for tests: distribution, the CNCF's,
-// built from the module in distribution, once for each state of it, and kept in the user's cache.
+// built from the module in distribution, and builds cosign, which signs what is there, from the module in cosign; each once
+// for each state of its module, and kept in the user's cache.
 package registries
 
 import (
@@ -36,12 +37,19 @@ type Registry struct {
 
 // Install builds distribution, which takes half a minute of a processor the first time, or finds it in the
 // user's cache.
-func Install() (string, error) {
+func Install() (string, error) { return install("distribution", ".") }
+
+// Cosign builds cosign, which takes two minutes of a processor the first time where Flux's source-controller was built before, whose
+// packages are of the same versions, and more where it was not, or finds it in the user's cache.
+func Cosign() (string, error) { return install("cosign", "github.com/sigstore/cosign/v3/cmd/cosign") }
+
+// install builds a program from the module in a folder of that name.
+func install(name, pkg string) (string, error) {
 	here, err := peers.Go(".", "list", "-f", "{{.Dir}}", "github.com/waybill-dev/waybill/test/registries")
 	if err != nil {
 		return "", err
 	}
-	return peers.Install(filepath.Join(strings.TrimSpace(here), "distribution"), "distribution", "-trimpath", "-ldflags", "-s -w", ".")
+	return peers.Install(filepath.Join(strings.TrimSpace(here), name), name, "-trimpath", "-ldflags", "-s -w", pkg)
 }
 
 const config = `version: 0.1

@@ -3,48 +3,100 @@
 package registries_test
 
 import (
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
+	"crypto/rsa"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
-	"fmt"
-	"strings"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/static"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/waybill-dev/waybill/sources/registry"
+	"github.com/waybill-dev/waybill/test/peers"
+	"github.com/waybill-dev/waybill/test/registries"
 )
 
-// signer signs as cosign sign --key does.
-type signer struct{ *ecdsa.PrivateKey }
+// cosign is the program, in a folder of its own, where its keys are.
+type cosign struct {
+	*started
 
-func newSigner(t *testing.T) (signer, []registry.Key) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer{private}, keysOf(t, signer{private}.public(t))
+	t            *testing.T
+	program, dir string
 }
 
-// public is its public key, as PEM.
-func (s signer) public(t *testing.T) []byte {
+// cosign returns the program, which is built where it must be.
+func (s *started) cosign(t *testing.T) *cosign {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(s.Public())
+	program, err := registries.Cosign()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	return &cosign{s, t, program, t.TempDir()}
+}
+
+// runs runs it. It may ask nobody but the registry: whom it would ask for time, or a log, is not there.
+func (c *cosign) runs(args ...string) {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), c.program, args...)
+	cmd.Dir = c.dir
+	cmd.Env = []string{"HOME=" + c.dir, "SSL_CERT_FILE=" + c.trusted, "COSIGN_PASSWORD=", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1"}
+	if _, err := peers.Output(cmd); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// key has it make a pair of keys, or take in a private one, and returns the public one, as PEM.
+func (c *cosign) key(name string, private crypto.PrivateKey) []byte {
+	c.t.Helper()
+	if private == nil {
+		c.runs("generate-key-pair", "--output-key-prefix", name)
+	} else {
+		der, err := x509.MarshalPKCS8PrivateKey(private)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.write(name+".pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+		c.runs("import-key-pair", "--key", name+".pem", "--output-key-prefix", name)
+	}
+	public, err := os.ReadFile(filepath.Join(c.dir, name+".pub"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return public
+}
+
+func (c *cosign) write(name string, data []byte) {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, name), data, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// The forms of signatures: that of cosign 2, at a tag; a bundle, which refers to what it signs; and one as cosign 3 makes it unless
+// it is told otherwise, here by a configuration in which there is no log.
+var (
+	tagged    = []string{"--new-bundle-format=false", "--use-signing-config=false", "--tlog-upload=false"}
+	bundled   = []string{"--use-signing-config=false", "--tlog-upload=false"}
+	unlogged  = []string{"--signing-config", "unlogged.json"}
+	noService = []byte(`{"mediaType": "application/vnd.dev.sigstore.signingconfig.v0.2+json", "rekorTlogConfig": {}, "tsaConfig": {}}`)
+)
+
+// signs has it sign what a reference with a digest stands for.
+func (c *cosign) signs(ref, key string, form []string) {
+	c.t.Helper()
+	c.write("unlogged.json", noService)
+	args := []string{"sign", "--yes", "--key", key + ".key", "--registry-username", registries.User, "--registry-password", registries.Password}
+	c.runs(append(append(args, form...), ref)...)
 }
 
 func keysOf(t *testing.T, public []byte) []registry.Key {
@@ -56,19 +108,13 @@ func keysOf(t *testing.T, public []byte) []registry.Key {
 	return keys
 }
 
-func (s signer) sign(t *testing.T, message []byte) []byte {
+// push puts an image, whose label makes it another one, at a tag, and returns its digest.
+func (s *started) push(t *testing.T, tag string) v1.Hash {
 	t.Helper()
-	sum := sha256.Sum256(message)
-	out, err := ecdsa.SignASN1(rand.Reader, s.PrivateKey, sum[:])
+	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{Config: v1.Config{Labels: map[string]string{"x": tag}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
-}
-
-// push puts an image, whose label makes it another one, at a tag, and returns its digest.
-func (s *started) push(t *testing.T, tag string, image v1.Image) v1.Hash {
-	t.Helper()
 	if err := remote.Write(s.at(t, tag), image, s.options...); err != nil {
 		t.Fatal(err)
 	}
@@ -79,81 +125,48 @@ func (s *started) push(t *testing.T, tag string, image v1.Image) v1.Hash {
 	return digest
 }
 
-func labelled(t *testing.T, label string) v1.Image {
-	t.Helper()
-	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{Config: v1.Config{Labels: map[string]string{"x": label}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return image
-}
-
-// TestSignaturesInDistribution has signatures where cosign leaves them, in both of its forms. Where the registry has no list of
-// what refers to an image, clients keep it at a tag.
+// TestSignaturesInDistribution has cosign sign images, in each form, by each kind of key. The registry has no list of what refers to an
+// image, so that cosign keeps it at a tag.
 func TestSignaturesInDistribution(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the registry is built from a module of its own")
+		t.Skip("the registry and cosign are built from modules of their own")
 	}
 	s := start(t)
-	mine, keys := newSigner(t)
-	_, others := newSigner(t)
-	simple := s.push(t, "1.0.0", labelled(t, "simple"))
-	s.tagged(t, mine, simple)
-	bundled := s.push(t, "2.0.0", labelled(t, "bundled"))
-	s.bundle(t, mine, bundled)
-	none := s.push(t, "3.0.0", labelled(t, "none"))
-	for _, tt := range []struct {
-		name   string
-		digest v1.Hash
-		keys   []registry.Key
-		class  registry.Class
-	}{
-		{"simple signing", simple, keys, ""},
-		{"simple signing by another key", simple, others, registry.Unverified},
-		{"a bundle", bundled, keys, ""},
-		{"a bundle by another key", bundled, others, registry.Unverified},
-		{"no signature", none, keys, registry.Unverified},
-	} {
-		if err := s.client.Verify(t.Context(), s.repository+"@"+tt.digest.String(), tt.keys); registry.ClassOf(err) != tt.class {
-			t.Errorf("%s: %v, want the class %q", tt.name, err, tt.class)
+	c := s.cosign(t)
+	ec384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsa2048, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := keysOf(t, c.key("other", nil))
+	for key, private := range map[string]crypto.PrivateKey{"p256": nil, "p384": ec384, "rsa": rsa2048, "ed25519": ed} {
+		keys := keysOf(t, c.key(key, private))
+		forms := map[string][]string{"tagged": tagged, "bundled": bundled, "unlogged": unlogged}
+		if key == "ed25519" {
+			delete(forms, "unlogged") // cosign 3.0.6 refuses what it signed itself
+		}
+		for form, flags := range forms {
+			t.Run(key+" "+form, func(t *testing.T) {
+				ref := s.repository + "@" + s.push(t, key+"-"+form).String()
+				verified := func(by []registry.Key, want registry.Class) {
+					t.Helper()
+					if err := s.client.Verify(t.Context(), ref, by); registry.ClassOf(err) != want {
+						t.Errorf("%v, want the class %q", err, want)
+					}
+				}
+				verified(keys, registry.Unverified) // nobody signed it yet
+				c.signs(ref, key, flags)
+				verified(keys, "")
+				verified(others, registry.Unverified)
+				verified(append(others, keys...), "")
+			})
 		}
 	}
-}
-
-// tagged has a signature of an image at the tag where cosign leaves it.
-func (s *started) tagged(t *testing.T, by signer, digest v1.Hash) {
-	t.Helper()
-	payload := fmt.Appendf(nil, `{"critical":{"image":{"docker-manifest-digest":"%s"},"type":"cosign container image signature"}}`, digest)
-	signature, err := mutate.Append(mutate.MediaType(empty.Image, types.OCIManifestSchema1), mutate.Addendum{
-		Layer:       static.NewLayer(payload, "application/vnd.dev.cosign.simplesigning.v1+json"),
-		Annotations: map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(by.sign(t, payload))},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.push(t, strings.Replace(digest.String(), ":", "-", 1)+".sig", signature)
-}
-
-// bundle has a bundle of a signature refer to an image.
-func (s *started) bundle(t *testing.T, by signer, digest v1.Hash) {
-	t.Helper()
-	const kind = "application/vnd.dev.sigstore.bundle.v0.3+json"
-	payload := fmt.Appendf(nil, `{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":"%s"}}],"predicateType":"https://sigstore.dev/cosign/sign/v1"}`, digest.Hex)
-	message := fmt.Appendf(nil, "DSSEv1 28 application/vnd.in-toto+json %d %s", len(payload), payload)
-	data, err := json.Marshal(map[string]any{"mediaType": kind, "dsseEnvelope": map[string]any{
-		"payload": payload, "payloadType": "application/vnd.in-toto+json", "signatures": []any{map[string]any{"sig": by.sign(t, message)}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), kind)
-	image, err = mutate.AppendLayers(image, static.NewLayer(data, kind))
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, err := remote.Head(s.at(t, "2.0.0"), s.options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.push(t, "bundle", mutate.Subject(image, *of).(v1.Image))
 }
