@@ -52,8 +52,8 @@ func (d *digester) unit(u *Unit) string {
 	overrides := map[string]*policies.Override{}
 	for _, r := range u.Refs {
 		decision := schedule.Find(d.in.Decisions, r)
-		if decision == nil {
-			continue // it is gone
+		if decision == nil || decision.Policy == nil && len(decision.RequiredBy) == 0 {
+			continue // it is gone, or nobody sends it any longer
 		}
 		d.template(h, decision)
 		for _, rule := range d.in.Expanded.Policies.Overrides.Rules(decision.Template.Subject).List {

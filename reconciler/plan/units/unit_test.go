@@ -263,6 +263,13 @@ func TestWhatIsAChange(t *testing.T) {
 		{"an object of nobody", edit(t, "metadata: {name: nobody, namespace: team}", "metadata: {name: nobody, namespace: team, labels: {a: b}}"), ""},
 		{"an object that a unit gains", edit(t, "metadata: {name: nobody, namespace: team}", "metadata: {name: nobody, namespace: ops}"), "_cluster/ops"},
 		{"who renders", func() world { w := here(); w.renderer = "v2"; return w }(), "_cluster/ops team/chart team/web"},
+		{"nobody sends an object any longer, but it was of the unit", func() world {
+			w, nobody := here(), object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "nobody"}
+			b := state.NewBinding("v1", nobody)
+			b.Annotations["propagationpolicy.karmada.io/namespace"], b.Annotations["propagationpolicy.karmada.io/name"] = "team", "web"
+			w.bindings = map[object.Ref]*karmada.ResourceBinding{nobody: b}
+			return w
+		}(), ""},
 		{"what the chart renders to, by a cluster's version", func() world {
 			w := here()
 			w.chart += "---\napiVersion: v1\nkind: Service\nmetadata: {name: db2, namespace: team}\n"
