@@ -20,16 +20,18 @@ type Carried struct {
 
 // After returns when to look again because of what was carried out. A run takes a cluster as held, or not, that was so in
 // the plan before, and as healthy, or as having the target, by what was published before: where that has changed for one of its
-// clusters, as when it takes the share of another one, the next plan says so, and goes on. Of one that was released, and is not
-// healthy, it says the same.
+// clusters, as when it takes the share of another one, or what somebody edited there is undone, the next plan says so, and goes on. Of
+// one that this plan released, and of which nothing is known to be healthy, it says the same, unless that took away what was left of a unit
+// that is gone: then the next plan is done with it.
 func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 	refs := r.refs()
 	for i := range r.Outputs {
-		if r.Outputs[i].After == nil {
+		after := r.Outputs[i].After
+		if after == nil {
 			continue
 		}
-		for cluster, e := range r.Outputs[i].After.Clusters {
-			if is.WasHeld(cluster) != is.IsHeld(cluster) || isJudged(e) && is.changesAny(refs[i], cluster) {
+		for cluster, e := range after.Clusters {
+			if is.WasHeld(cluster) != is.IsHeld(cluster) || isJudged(after.Status, e, now) && is.changesAny(refs[i], cluster) {
 				return recheck.Recheck{}.By(now.Add(time.Second), now)
 			}
 		}
@@ -37,9 +39,9 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 	return recheck.Recheck{}
 }
 
-// isJudged reports a cluster of which a run has to look again when it changes.
-func isJudged(e rollouts.Cluster) bool {
-	return e.Released.IsZero() || e.State == rollouts.Healthy && e.Deadline.IsZero()
+// isJudged reports a cluster of which a run has to look again when a plan of now changes it: what it says may speak of what it has then.
+func isJudged(s rollouts.Status, e rollouts.Cluster, now time.Time) bool {
+	return s.Target.Absent || e.Released.Time.Before(now.Truncate(time.Second)) || e.State == rollouts.Healthy && e.Deadline.IsZero()
 }
 
 // changesAny reports a cluster in which one of objects changes.

@@ -1,0 +1,51 @@
+package staged_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
+	"github.com/waybill-dev/waybill/reconciler/plan/staged"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/object"
+)
+
+// A run looks again when a plan changes one of its clusters of which it was known, or reported, how it is; also where that undoes what somebody
+// edited by hand, after which a report that the cluster made before counts.
+func TestWhatWasCarriedOutIsLookedAtAgain(t *testing.T) {
+	ref := object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "settings"}
+	now := time.Date(2026, 3, 2, 10, 0, 0, 500, time.UTC)
+	at := func(before time.Duration) metav1.Time { return metav1.NewTime(now.Add(-before).Truncate(time.Second)) }
+	for _, tt := range []struct {
+		name      string
+		is        rollouts.Cluster
+		unchanged bool
+		absent    bool // the unit is removed
+		want      bool
+	}{
+		{"its turn has not come", rollouts.Cluster{State: rollouts.Pending}, false, false, true},
+		{"this plan released it", rollouts.Cluster{State: rollouts.Released, Released: at(0)}, false, false, false},
+		{"it was released before", rollouts.Cluster{State: rollouts.Released, Released: at(time.Minute)}, false, false, true},
+		{"this plan took away what it had", rollouts.Cluster{State: rollouts.Released, Released: at(0)}, false, true, true},
+		{"it failed", rollouts.Cluster{State: rollouts.Failed, Released: at(time.Minute)}, false, false, true},
+		{"it was healthy", rollouts.Cluster{State: rollouts.Healthy, Released: at(time.Minute)}, false, false, true},
+		{"nothing of it changes", rollouts.Cluster{State: rollouts.Released, Released: at(time.Minute)}, true, false, false},
+	} {
+		after := rollouts.Rollout{
+			Status: rollouts.Status{Target: rollouts.Version{Absent: tt.absent}}, Clusters: map[string]rollouts.Cluster{"eu": tt.is},
+		}
+		r := staged.Result{Of: map[object.Ref]int{ref: 1}, Outputs: []stage.Output{{After: &after}}}
+		no := func(string) bool { return false }
+		again := r.After(staged.Carried{
+			WasHeld: no, IsHeld: no,
+			Changes: func(string) func(object.Ref) bool {
+				return func(r object.Ref) bool { return r == ref && !tt.unchanged }
+			},
+		}, now)
+		if got := !again.At.IsZero(); got != tt.want {
+			t.Errorf("%s: it is looked at again: %t", tt.name, got)
+		}
+	}
+}
