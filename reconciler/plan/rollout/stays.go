@@ -191,7 +191,8 @@ func (s *settling) settle() {
 	}
 }
 
-// withHolds returns the cells of a row in which those of held and of stopped clusters are blocked.
+// withHolds returns the cells of a row in which those of held and of stopped clusters are blocked: that is why the rest of a unit stays
+// there, too.
 func (s *settling) withHolds(row *Row) []Cell {
 	if len(s.result.Stopped)+len(s.result.Held) == 0 {
 		return row.Cells
@@ -199,7 +200,7 @@ func (s *settling) withHolds(row *Row) []Cell {
 	cells := slices.Clone(row.Cells)
 	for n, c := range cells {
 		switch {
-		case c.Block != "":
+		case c.Block != "" && c.Block != reason.Together:
 		case s.result.Stopped[c.Cluster] != "":
 			cells[n].Block = s.result.Stopped[c.Cluster]
 		case s.result.Held[c.Cluster]:

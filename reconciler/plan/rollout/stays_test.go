@@ -285,6 +285,17 @@ func TestAUnitIsOneVersionInACluster(t *testing.T) {
 	}
 }
 
+// TestAHeldUnitIsHeld: of what stays because its cluster is held that is why, also of what goes out together.
+func TestAHeldUnitIsHeld(t *testing.T) {
+	table := rows{{Cells: cells("h wh"), Unit: 1}, {Cells: cells("wh"), Unit: 1}}
+	r := Resolve(table, func(Remaining) []int { return []int{0} })
+	for i := range table {
+		if got, _ := r.Left[i].At(0); got.Reason != reason.Held {
+			t.Errorf("row %d stays because %q", i, got.Reason)
+		}
+	}
+}
+
 // TestAFrozenRowFreezesItsUnit: what may be carried out nowhere has what goes out with it left everywhere.
 func TestAFrozenRowFreezesItsUnit(t *testing.T) {
 	table := rows{{Cells: cells("wb h"), Unit: 1}, {Cells: cells("w wh h"), Unit: 1}}
