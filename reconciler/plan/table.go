@@ -187,7 +187,7 @@ func (t *table) Row(i int) rollout.Row {
 		}
 		c.Step = slices.Contains(leaving, t.cluster(cluster)) || slices.Contains(stays, t.cluster(cluster))
 		if c.Block = t.block(r, &c, want.Blob); isRecorded {
-			c.Block = cmp.Or(l.Reason, reason.NotRead)
+			c.Block = cmp.Or(l.Reason, waitsForStage(r, cluster), reason.NotRead)
 		}
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
@@ -212,6 +212,15 @@ func (t *table) block(r *manifest.Row, c *rollout.Cell, wanted int32) reason.Rea
 		return reason.Unlisted
 	}
 	return block
+}
+
+// waitsForStage is the block of a cell that waits for its stage; empty for none. Of an object without a binding the record has no
+// reason, and this is what it was.
+func waitsForStage(r *manifest.Row, cluster int) reason.Reason {
+	if block := r.Blocks[int32(cluster)]; block.IsStaged() { //nolint:gosec // an index
+		return block
+	}
+	return ""
 }
 
 // abandons reports that a template leaves clusters with nothing left behind: where not even the last
