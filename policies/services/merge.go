@@ -37,7 +37,7 @@ type Merged struct {
 	// the cluster that has it.
 	Ports  []corev1.ServicePort
 	Beside []string
-	// Labels and Annotations are those that are exported.
+	// Labels and Annotations are those that the winner exports.
 	Labels, Annotations map[string]string
 	Affinity            corev1.ServiceAffinity
 	AffinityConfig      map[string]any
@@ -58,6 +58,7 @@ func Merge(all []Provided) Merged {
 	}
 	first := &all[0]
 	m.Affinity, m.AffinityConfig = affinity(&first.Service), configOf(&first.Service)
+	m.Labels, m.Annotations = first.Export.ExportedLabels, first.Export.ExportedAnnotations
 	for i := range all {
 		p := &all[i]
 		lost := headless(p) != headless(first)
@@ -82,7 +83,7 @@ func Merge(all []Provided) Merged {
 	return m
 }
 
-// add adds the ports, labels and annotations of what some clusters export; what is there already stays.
+// add adds the ports of what some clusters export; what is there already stays.
 func (m *Merged) add(p *Provided) {
 	for _, port := range p.Service.Ports {
 		i := slices.IndexFunc(m.Ports, func(o corev1.ServicePort) bool { return o.Name == port.Name || collide(o, port) })
@@ -93,17 +94,6 @@ func (m *Merged) add(p *Provided) {
 			m.Beside = append(m.Beside, fmt.Sprintf("%s of %s beside %s", portText(port), p.Clusters[0], portText(m.Ports[i])))
 		}
 	}
-	m.Labels, m.Annotations = joined(m.Labels, p.Export.ExportedLabels), joined(m.Annotations, p.Export.ExportedAnnotations)
-}
-
-// joined is a map with what another one has beside it.
-func joined(m, more map[string]string) map[string]string {
-	if len(more) == 0 {
-		return m
-	}
-	all := maps.Clone(more)
-	maps.Copy(all, m)
-	return all
 }
 
 // difference is what exports may be in conflict about.

@@ -183,7 +183,7 @@ func TestMerge(t *testing.T) {
 		{
 			"what is exported",
 			[]string{"a: {} | {exportedLabels: {a: b}}", "b: {} | {exportedLabels: {a: c, d: e}, exportedAnnotations: {f: g}}"},
-			"LabelsConflict a/b exported labels: a=b in a, a=c d=e in b, AnnotationsConflict a/b exported annotations: none in a, f=g in b; map[a:b d:e] map[f:g]",
+			"LabelsConflict a/b exported labels: a=b in a, a=c d=e in b, AnnotationsConflict a/b exported annotations: none in a, f=g in b; map[a:b] map[]",
 		},
 	} {
 		m := merged(t, tt.of...)
