@@ -174,7 +174,8 @@ func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(
 			is := older.Evaluate(older.Input{
 				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written,
 				Backends: s.table.wanted.Backends, Units: all,
-				IsTarget: staged.Target(list, commit), Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
+				IsTarget: staged.Target(list, commit), ShowsOther: staged.Others(list, commit),
+				Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
 			})
 			evaluated[commit] = &is
 		}

@@ -66,6 +66,8 @@ type Input struct {
 	Units    []rollouts.Unit
 	// IsTarget reports a unit whose run goes to the version.
 	IsTarget func(rollouts.Unit) bool
+	// ShowsOther reports a cluster that shows another version of a unit, while its run is open.
+	ShowsOther func(u rollouts.Unit, cluster string) bool
 	// Renderer is the version of what renders.
 	Renderer string
 	// Memo remembers digests.
@@ -197,7 +199,7 @@ func (v *Version) source(r object.Ref) (isThere, isClaimed bool) {
 
 // bindings are those of the state, but that they say where templates are by what clusters have, unless what they record was decided of
 // this version, too: then one decision serves both, also where it has not come to clusters yet. What clusters have is how a version
-// was divided that they show; the target of a run is divided anew.
+// was divided that they show, but for what those got more that show another one; the target of a run is divided anew.
 func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmada.ResourceBinding {
 	all, placements := maps.Clone(in.Asked.State.Bindings), map[*policies.Propagation]string{}
 	for _, t := range templates {
@@ -215,15 +217,38 @@ func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmad
 		if _, known := placements[p]; !known {
 			placements[p] = state.Placement(&p.Spec.Placement)
 		}
-		switch isDecided := state.PlacedBy(b, placements[p]) && b.Spec.Replicas == in.replicas(t); {
+		u, replicas := in.Version.Of[p.Object.Ref()], in.replicas(t)
+		switch isDecided := state.PlacedBy(b, placements[p]) && b.Spec.Replicas == replicas; {
 		case isDecided:
-		case in.IsTarget(in.Version.Of[p.Object.Ref()]):
+		case in.IsTarget(u):
 			all[t.Ref()] = &is
 		default:
+			is.Spec.Clusters = in.divided(u, is.Spec.Clusters, b.Spec.Clusters, replicas)
 			all[t.Ref()] = state.AsPlacedBy(is, placements[p])
 		}
 	}
 	return all
+}
+
+// divided is how the replicas of a template of the version were divided among clusters that have it, in a run by which some of these have
+// the larger of two shares: what they have together beyond the replicas is taken off those that show another version, and have no more than
+// their share of that, as it was decided; whoever has more than that has its share of this version.
+func (in *Input) divided(u rollouts.Unit, have, decided []schedule.Target, replicas int32) (targets []schedule.Target) {
+	excess := -replicas
+	for _, t := range have {
+		excess += t.Replicas
+	}
+	for _, t := range have {
+		if slices.Contains(decided, t) && in.ShowsOther(u, t.Name) {
+			less := min(max(0, excess), t.Replicas)
+			t.Replicas, excess = t.Replicas-less, excess-less
+			if t.Replicas == 0 && less > 0 {
+				continue
+			}
+		}
+		targets = append(targets, t)
+	}
+	return targets
 }
 
 // replicas is how many replicas a template of the version asks for.

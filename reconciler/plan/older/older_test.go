@@ -131,7 +131,7 @@ func today(t *testing.T, selected string, have ...string) older.Units {
 		},
 		Write:    manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}},
 		Backends: func(*schedule.Decision) map[string]ingress.Found { return nil },
-		IsTarget: func(rollouts.Unit) bool { return false }, Memo: &units.Memo{},
+		IsTarget: func(rollouts.Unit) bool { return false }, ShowsOther: func(rollouts.Unit, string) bool { return false }, Memo: &units.Memo{},
 	})
 }
 

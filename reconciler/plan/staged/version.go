@@ -35,6 +35,19 @@ func Target(of []Unit, commit string) func(rollouts.Unit) bool {
 	}
 }
 
+// Others returns what reports clusters that show another version of a unit than that of a commit, while its run is open.
+func Others(of []Unit, commit string) func(u rollouts.Unit, cluster string) bool {
+	return func(u rollouts.Unit, cluster string) bool {
+		return slices.ContainsFunc(of, func(is Unit) bool {
+			if is.Unit.Unit != u || is.Before == nil || is.Before.Status.Phase == rollouts.Done {
+				return false
+			}
+			e, known := is.Before.Clusters[cluster]
+			return known && e.Shows != commit
+		})
+	}
+}
+
 // cell is what a version wants of an object in a cluster.
 type cell struct {
 	wanted bool
