@@ -12,7 +12,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 TEST := GOGC=400 $(GO) test -vet=off -ldflags=-w
 
-.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long mutants golden lint fmt fuzz walk bench demo demos install minutes demo-clusters demo-failover demo-preview demo-rollout demo-update playground docs tidy check help
+.PHONY: all release release-check vulncheck build test race ui e2e e2e-all e2e-long mutants golden lint fmt fuzz walk bench demo demos install minutes demo-clusters demo-failover demo-preview demo-rollout demo-update demo-services playground docs tidy check help
 
 all: build test ## build and test
 
@@ -113,8 +113,11 @@ demo-rollout: ## show how changes reach clusters in stages: approved, stopped, r
 demo-update: ## show how a new image reaches clusters by a pull request, in stages, and how a bad one does not
 	$(GO) run ./test/demo update
 
-demos: ## show the five at once, one output after the other
-	$(MAKE) -j5 --output-sync=target demo-clusters demo-failover demo-preview demo-rollout demo-update
+demo-services: ## show how clusters exchange a Service, over the death of one, and how an autoscaler in each scales it
+	$(GO) run ./test/demo services
+
+demos: ## show the six at once, one output after the other
+	$(MAKE) -j6 --output-sync=target demo-clusters demo-failover demo-preview demo-rollout demo-update demo-services
 
 playground: ## start two clusters with Flux, and a Git server, until Ctrl-C
 	$(GO) run ./test/demo playground

@@ -245,6 +245,13 @@ status:
 	return nil
 }
 
+// KubectlCommand is kubectl, which ends with a context.
+func (c *Cluster) KubectlCommand(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.programs.Path("kubectl"), args...) //nolint:gosec // the caller says what
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig)
+	return cmd
+}
+
 // Kubectl runs kubectl with an input, and returns all that it printed.
 func (c *Cluster) Kubectl(input string, args ...string) (string, error) {
 	cmd := exec.Command(c.programs.Path("kubectl"), args...) //nolint:gosec,noctx // the caller says what

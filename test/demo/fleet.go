@@ -154,9 +154,14 @@ func (f *fleet) start(args ...string) error {
 	return cmd.Start()
 }
 
-// end stops what runs in the background, which must end well.
+// end says that this was all, and stops what runs in the background.
 func (f *fleet) end() error {
 	f.title("Stop: what is under way ends, and the clusters are gone with this folder")
+	return f.halt()
+}
+
+// halt stops what runs in the background, which must end well.
+func (f *fleet) halt() error {
 	running := f.background
 	f.background = nil
 	var errs []error

@@ -1,4 +1,4 @@
-// Demo shows Waybill on real servers, which it starts on this machine, and tells one of five
+// Demo shows Waybill on real servers, which it starts on this machine, and tells one of six
 // stories, or leaves them to whoever started it.
 //
 // clusters (make demo-clusters) registers three clusters, commits a Deployment with weighted
@@ -17,9 +17,13 @@
 // somebody approves the last one by a comment; a bad image stops at the first stage, and is reverted;
 // and a cluster is killed while a third change is half way.
 //
-// update (make demo-updates) has two clusters, a forge and a registry. A new image becomes a pull request with its
+// update (make demo-update) has two clusters, a forge and a registry. A new image becomes a pull request with its
 // preview, is merged, and goes out in stages; a bad one fails at the first stage, goes back by itself, is reverted,
 // and is not proposed again, while the version after it is.
+//
+// services (make demo-services) has three clusters, of which two export a Service and the third imports it. Its
+// endpoints follow pods that are replaced; one of the two dies, and returns; and an autoscaler in it raises its part of a
+// FederatedHPA while no controller runs. A watch sees that no Deployment ever has fewer replicas than before.
 //
 // Every step is checked, so that it is a test as well: it ends with status 1 where something is
 // not as it should be.
@@ -55,16 +59,17 @@ var stories = map[string]story{
 
 const threeClusters = "Three clusters on this machine: real control planes, simulated nodes (the first time they are built, which takes some ten minutes)."
 
-// The stories at a forge: preview has no clusters.
+// The stories at a forge, of which preview has no clusters, and the one that is watched.
 const (
-	preview = "preview"
-	rollout = "rollout"
-	update  = "update"
+	preview  = "preview"
+	rollout  = "rollout"
+	update   = "update"
+	services = "services"
 )
 
 func main() {
-	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && !slices.Contains([]string{preview, rollout, update, playground}, os.Args[1]) {
-		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview|rollout|update|playground")
+	if len(os.Args) != 2 || stories[os.Args[1]].steps == nil && !slices.Contains([]string{preview, rollout, update, services, playground}, os.Args[1]) {
+		fmt.Fprintln(os.Stderr, "usage: demo clusters|failover|preview|rollout|update|services|playground")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -93,6 +98,8 @@ func run(ctx context.Context, out io.Writer, name string) (err error) {
 		return rolloutStory(ctx, out, dir)
 	case update:
 		return updateStory(ctx, out, dir)
+	case services:
+		return servicesStory(ctx, out, dir)
 	case playground:
 		return play(ctx, out, dir)
 	}
