@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -121,6 +122,18 @@ func TestARoundIsMadeWhereSomethingChanged(t *testing.T) {
 		if got := len(q.of["eu"].requests); got != c.want {
 			t.Errorf("%s: %d requests, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// TestAClusterThatIsNoLongerChosenIsLeft: its rounds end, and whoever is told of clusters forgets it.
+func TestAClusterThatIsNoLongerChosenIsLeft(t *testing.T) {
+	var forgotten []string
+	ctx, stop := context.WithCancel(t.Context())
+	f := &Follower{Applier: Applier{Published: &published.Reader{Branches: published.At(nil)}}, Forget: func(name string) { forgotten = append(forgotten, name) }}
+	q := queues{follower: f, of: map[string]queue{"eu": {stop: stop, done: ctx.Done()}}}
+	q.request(t.Context(), &published.Desired{})
+	if ctx.Err() == nil || len(q.of) > 0 || !slices.Equal(forgotten, []string{"eu"}) {
+		t.Errorf("its rounds end by %v, followed are %d, forgotten %v", ctx.Err(), len(q.of), forgotten)
 	}
 }
 

@@ -113,6 +113,7 @@ func TestOneObject(t *testing.T) {
 		{"is as it was applied", plain, &known, live("u1"), ""},
 		{"has another content", plain, &older, live("u1"), "0 update ConfigMap/shop/web uid=u1 take=1 left=[]\n"},
 		{"was deleted", plain, &known, nil, "0 create ConfigMap/shop/web uid= take=0 left=[]\n"},
+		{"was deleted, and somebody made it anew alike", plain, &known, live("u2"), "0 correct ConfigMap/shop/web uid=u2 take=1 left=[]\n"},
 		{"lost a field to somebody", plain, &known, live("u1", func(o *metav1.PartialObjectMetadata) {
 			o.ManagedFields = []metav1.ManagedFieldsEntry{fields(Manager, metav1.ManagedFieldsOperationApply, `{}`), fields("kubectl-edit", metav1.ManagedFieldsOperationUpdate, `{"f:data":{}}`)}
 		}), "0 correct ConfigMap/shop/web uid=u1 take=1 left=[]\n"},
