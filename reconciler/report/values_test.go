@@ -157,6 +157,16 @@ func TestStatusSaysThatACredentialEnds(t *testing.T) {
 	golden(t, "status-credentials", report.Fleet(&f, now))
 }
 
+// TestStatusCountsNothingThatNobodyKnows: what a cluster said of its objects too long ago is not shown as if it were so.
+func TestStatusCountsNothingThatNobodyKnows(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	w := status.Report{At: now.AddDate(0, -2, 0)}
+	w.Counts = status.Counts{Objects: 12, Applied: 12, Healthy: 12}
+	golden(t, "status-unknown", report.Fleet(&reports.Fleet{Clusters: []reports.Cluster{
+		{ClusterHealth: status.ClusterHealth{Cluster: "eu", Mode: karmada.Push, State: status.Unknown, Report: &w}},
+	}}, now))
+}
+
 func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	w := status.Report{At: now.Add(-time.Minute)}

@@ -171,6 +171,23 @@ func TestWhatFlapsIsWrittenOnceAMinute(t *testing.T) {
 	}
 }
 
+// TestOtherPodsSayOtherReasons: that pods of an object that is not well say something else is written soon, and is no flapping.
+func TestOtherPodsSayOtherReasons(t *testing.T) {
+	after := func(d time.Duration) time.Time { return began.Add(d) }
+	l := settled(began)
+	says := func(why string, at time.Time) {
+		h := inProgress("1 of 2")
+		h.Pods = []health.Pods{{Reason: why, Count: 1}}
+		l.Saw(web, h, at)
+	}
+	says("ContainerCreating", after(2*time.Minute))
+	wantDue(t, l, 2*time.Minute+time.Second, "it is not healthy")
+	l.Layout()
+	l.Wrote(after(2*time.Minute + time.Second))
+	says("CrashLoopBackOff", after(2*time.Minute+20*time.Second))
+	wantDue(t, l, 2*time.Minute+21*time.Second, "its pods say another reason")
+}
+
 // TestAnUpdateIsNoFlapping has a Deployment be updated as an API server was seen to do it: not healthy, then healthy by
 // Karmada's rules while old pods serve, then done; and so that the round itself sees nothing of it yet.
 func TestAnUpdateIsNoFlapping(t *testing.T) {

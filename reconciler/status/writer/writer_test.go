@@ -158,6 +158,33 @@ func TestWhatCannotBeWrittenIsWrittenLater(t *testing.T) {
 	}
 }
 
+// TestAClusterThatComesBackIsWrittenAnew has a writer leave a cluster and take it again: what its branch said when the writer began is
+// not what it says by then. Time runs a thousand times as fast.
+func TestAClusterThatComesBackIsWrittenAnew(t *testing.T) {
+	repo, start := &refusing{Repo: twin.New("fleet"), written: make(chan struct{}, 1)}, time.Now()
+	now := func() time.Time { return start.Add(1000 * time.Since(start)) }
+	says := func(n int) *status.Round { is := lost("eu", n); return is.Round() }
+	if err := writer.Write(t.Context(), repo, now(), map[string]*status.Round{"eu": says(1)}); err != nil {
+		t.Fatal(err)
+	}
+	<-repo.written
+	w := writer.New(repo, now, slog.New(slog.DiscardHandler))
+	w.Every = time.Millisecond
+	go func() { _ = w.Run(t.Context()) }() // it never fails
+	for _, n := range []int{0, 1} {
+		w.Ended("eu", says(n))
+		select {
+		case <-repo.written:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("never written, and the branch says %+v", wordOf(t, repo, "eu").Verdict)
+		}
+		w.Forget("eu")
+	}
+	if is := wordOf(t, repo, "eu").Verdict; is.Reason != status.Unreachable {
+		t.Errorf("the branch says %+v", is)
+	}
+}
+
 // TestAStatusIsWrittenAfterARestore restores the repository from a backup while a writer runs. What it wrote since is gone,
 // also the files in which nothing changes.
 func TestAStatusIsWrittenAfterARestore(t *testing.T) {
