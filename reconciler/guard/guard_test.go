@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -172,6 +173,28 @@ func TestAHoldForTwoReasonsNamesWhatIsLost(t *testing.T) {
 	}
 	if len(hold.Removals) != 1 || hold.Removals[0].Object.Name != "b" {
 		t.Errorf("it would lose %+v", hold.Removals)
+	}
+}
+
+// TestWhatAllowsRemovals: a digest that somebody names, or the trailer of a commit, unless comments are asked for.
+func TestWhatAllowsRemovals(t *testing.T) {
+	named := sources.Revision{Message: "remove it\n\nWaybill-Allow-Prune: 0123456789abcdef\n"}
+	for name, tt := range map[string]struct {
+		by     Allowance
+		source sources.Revision
+		want   bool
+	}{
+		"nobody":                       {Allowance{}, sources.Revision{}, false},
+		"a trailer":                    {Allowance{}, named, true},
+		"a trailer beside comments":    {Allowance{ByComment: true}, named, false},
+		"by name beside comments":      {Allowance{ByComment: true, Named: "eu 0123456789abcdef"}, named, true},
+		"an approval of another one":   {Allowance{ByComment: true, Approved: []Approval{{Digest: "fedcba9876543210"}}}, named, false},
+		"an approval in the old form":  {Allowance{ByComment: true, Approved: []Approval{{Digest: "0123456789abcdef"}}}, sources.Revision{}, true},
+		"an approval without a digest": {Allowance{Approved: []Approval{{}}}, sources.Revision{}, false},
+	} {
+		if got := tt.by.Allows(tt.source, "0123456789abcdef"); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 
