@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,24 @@ func TestStatusesOfManyPages(t *testing.T) {
 				t.Errorf("%s, %d: %d, %v", kind, have, len(got), err)
 			}
 		}
+	}
+}
+
+// TestAGiteaThatGivesShortPages: a server may be set up to give less on a page than it is asked for.
+func TestAGiteaThatGivesShortPages(t *testing.T) {
+	t.Parallel()
+	const most, have = 30, 70
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		var all []string
+		for i := (page - 1) * most; i < min(page*most, have); i++ {
+			all = append(all, fmt.Sprintf(`{"id": %d, "status": "success", "context": "c%02d"}`, i+1, i))
+		}
+		fmt.Fprintf(w, "[%s]", strings.Join(all, ","))
+	}))
+	t.Cleanup(server.Close)
+	if got, err := open(t, forge.Gitea, server.URL).Statuses(t.Context(), commit); err != nil || len(got) != have {
+		t.Errorf("read are %d, %v", len(got), err)
 	}
 }
 
