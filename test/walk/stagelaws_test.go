@@ -21,8 +21,10 @@ type judgement struct {
 	base, target  unitMeaning
 	before, after held
 	heldBack      map[string]bool // clusters that the guard holds
-	refs          map[string]bool
-	isUnsoaked    bool
+	// frozen are clusters in which an object of the unit stays as it is, because it would be nowhere, twice or short: all of the unit does.
+	frozen     map[string]bool
+	refs       map[string]bool
+	isUnsoaked bool
 }
 
 // judged are the units after a publication, in the order of the records. IsWhole says that all of its push arrived.
@@ -41,12 +43,27 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 		if !isWhole { // what is recorded is of the plan before
 			r = planned(res, r)
 		}
+		refs := w.stages.refs(r, fleet)
 		all = append(all, judgement{
-			w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit),
+			frozen: frozen(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit),
 			base:   w.stages.commits[r.Status.Base.Commit].unit(policy(r), fleet),
 			target: w.stages.commits[r.Status.Target.Commit].unit(policy(r), fleet),
-			refs:   w.stages.refs(r, fleet),
+			refs:   refs,
 		})
+	}
+	return all
+}
+
+// frozen are the clusters in which one of objects stays as it is, because carrying it out would leave it nowhere, twice or short: "if it
+// keeps one object of a staged unit it keeps the unit".
+func frozen(res *reconciler.Result, refs map[string]bool) map[string]bool {
+	all := map[string]bool{}
+	for r, left := range res.Plan.Left {
+		for cluster, l := range left {
+			if l.Reason.Freezes() && refs[r.Kind+"/"+r.Namespace+"/"+r.Name] {
+				all[cluster] = true
+			}
+		}
 	}
 	return all
 }
@@ -369,7 +386,7 @@ func (j *judgement) oneVersion() (all []broken) {
 		if e.State == rollouts.Skipped && j.isSameRun() && j.was.Clusters[cluster].State == rollouts.Skipped && !j.stays(cluster) {
 			all = append(all, broken{"one version", cluster + " was skipped, and changes"})
 		}
-		if j.heldBack[cluster] || e.State == rollouts.Skipped || j.w.stages.commits[commit] == nil {
+		if j.heldBack[cluster] || j.frozen[cluster] && j.stays(cluster) || e.State == rollouts.Skipped || j.w.stages.commits[commit] == nil {
 			continue
 		}
 		if j.is.Status.Phase == rollouts.Finishing && e.State == rollouts.Leaving {

@@ -162,6 +162,15 @@ func (s *stages) refs(r *rollouts.Rollout, fleet snapshot) map[string]bool {
 	return refs
 }
 
+// everOf are the objects that a unit had by any commit: a run may have replaced the one that brought what a cluster still has.
+func (s *stages) everOf(r *rollouts.Rollout) map[string]bool {
+	refs := map[string]bool{}
+	for _, is := range s.commits {
+		maps.Copy(refs, is.unit(policy(r), is).refs)
+	}
+	return refs
+}
+
 // goneOut notes what a publication did to what goes out in stages, and returns the first law that is broken. IsWhole says that all of
 // its push arrived.
 func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result, after held, isWhole bool) (kind, law string) {
@@ -454,7 +463,7 @@ func (w *walker) ended(ctx context.Context) (kind, law string) {
 	is = registered(is, want)
 	for i := range w.stages.records {
 		if r := &w.stages.records[i]; w.isLeftBehind(r) {
-			without(is, slices.Collect(maps.Keys(r.Clusters)), w.stages.refs(r, w.stages.commits[w.stages.head]), want)
+			without(is, slices.Collect(maps.Keys(r.Clusters)), w.stages.everOf(r), want)
 		}
 	}
 	if wrong := other(want, is, false); wrong != nil {
