@@ -45,7 +45,7 @@ func Build(in Input) Plan {
 	stages := stager{table: t}
 	goes := stages.goesOut(writing)
 	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
-	t.rows, t.units = goes.Rows, goes.Of
+	t.rows, t.units, t.staged = goes.Rows, goes.Of, goes.Outputs
 	stages.addNamespaces()
 	t.findUnlisted()
 	t.mover.resume()

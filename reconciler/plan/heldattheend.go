@@ -22,7 +22,7 @@ func (s *stager) heldAtTheEnd(goes *staged.Result, written manifest.Input, sched
 	end := *s.table
 	end.rows, end.of, end.byPath, end.pulled, end.unlisted = scheduled, nil, nil, nil, unlisted{}
 	laid := (&stager{table: &end}).laidOut(written, true)
-	end.rows, end.units = laid.Rows, laid.Of
+	end.rows, end.units, end.staged = laid.Rows, laid.Of, laid.Outputs
 	end.findUnlisted()
 	out := end.guarded()
 	for i := range begin {

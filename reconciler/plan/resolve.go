@@ -203,9 +203,25 @@ func (t *table) cause(r object.Ref, cluster string) string {
 	case len(d.Targets) == 0:
 		return "it fits no cluster: " + d.Message
 	case slices.ContainsFunc(d.Targets, func(c schedule.Target) bool { return c.Name == cluster }):
-		return "it could not be written for this cluster"
+		return cmp.Or(otherVersion(t, r), "it could not be written for this cluster")
 	case d.Policy == nil:
 		return "what needs it no longer sends it here"
 	}
 	return d.Policy.String() + " no longer sends it here"
+}
+
+// otherVersion says that a unit shows another version than that of the source, which sends an object where this one does not; empty if it
+// does not.
+func otherVersion(t *table, r object.Ref) string {
+	n := t.units[r]
+	if n == 0 {
+		return ""
+	}
+	switch is := &t.staged[n-1]; {
+	case is.IsBack:
+		return is.Unit.String() + " goes back to a version that does not send it here"
+	case !is.Target.Is(is.Source):
+		return "the version to which " + is.Unit.String() + " goes does not send it here"
+	}
+	return ""
 }

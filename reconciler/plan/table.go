@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/services"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -50,9 +51,10 @@ type table struct {
 	// for a plan of its own.
 	recorded map[object.Ref]map[string]state.Left
 	leaving  map[object.Ref][]string // see Plan.Leaving
-	// units are those of objects that go out in stages, by number, and of are their rows.
+	// units are those of objects that go out in stages, by number, of are their rows, and staged is what was decided of them.
 	units     map[object.Ref]int
 	of        map[int][]int
+	staged    []stage.Output
 	mover     *mover
 	wanted    ingress.Result // of the decisions
 	exchanged *services.Laid // what services clusters exchange by trees

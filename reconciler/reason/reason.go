@@ -72,6 +72,7 @@ var messages = map[Reason]string{
 	Twice:         "it would be in two places until all of it can be carried out",
 	Short:         "it would run with fewer replicas than it asks for until all of it can be carried out",
 	Needed:        "what stays there needs it",
+	Together:      "another object that goes out with it stays as it is there",
 }
 
 // Message says it in a sentence.

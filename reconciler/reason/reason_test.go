@@ -1,12 +1,26 @@
 package reason
 
 import (
+	"os"
 	"regexp"
 	"testing"
 )
 
 // Codes are stored: they keep their form, and each has one sentence, by which it is found again.
 func TestEveryReasonHasACodeAndASentence(t *testing.T) {
+	source, err := os.ReadFile("reason.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`(?m)^\t[A-Z]\w+ +Reason += "(\w+)"$`).FindAllSubmatch(source, -1)
+	for _, m := range declared {
+		if r := Reason(m[1]); r.Message() == "" {
+			t.Errorf("%s has no sentence", r)
+		}
+	}
+	if len(declared) != len(messages) {
+		t.Errorf("%d reasons are declared, and %d have sentences", len(declared), len(messages))
+	}
 	code := regexp.MustCompile("^[A-Z][A-Za-z]+$")
 	for r, message := range messages {
 		if !code.MatchString(string(r)) {

@@ -258,11 +258,16 @@ func (r *Row) block(cluster int, why reason.Reason) {
 	}
 }
 
-// left lists the cells that are left as they are; with why set, the row is frozen.
+// left lists the cells that are left as they are; with why set, the row is frozen. That what it goes out with stays is no reason of a
+// row that has its own.
 func left(cells []Cell, why reason.Reason) LeftRow {
 	out := make(LeftRow, 0, len(cells))
 	for i := range cells {
-		if is := cmp.Or(cells[i].Block, why); is != "" {
+		is := cmp.Or(cells[i].Block, why)
+		if is == reason.Together {
+			is = cmp.Or(why, is)
+		}
+		if is != "" {
 			out = append(out, LeftCell{Left{Kept: cells[i].Have, Reason: is}, cells[i].Cluster})
 		}
 	}

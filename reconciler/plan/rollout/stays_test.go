@@ -304,6 +304,9 @@ func TestAFrozenRowFreezesItsUnit(t *testing.T) {
 	if r.Frozen[0] != reason.Nowhere || fmt.Sprint(r.Left[1]) != fmt.Sprint(want) {
 		t.Errorf("frozen are %v, left of the other %v, want %v", r.Frozen, r.Left[1], want)
 	}
+	if got, _ := r.Left[0].At(1); got.Reason != reason.Nowhere {
+		t.Errorf("the frozen row stays because %q", got.Reason)
+	}
 }
 
 func TestWhatAbandonsAClusterLeavesNothingItNeeds(t *testing.T) {
