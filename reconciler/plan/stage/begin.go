@@ -162,6 +162,9 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 			was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
 		}
 		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
+		if c.Misses && !was.Outdated {
+			next.Shows = shownInstead(r.Status, c)
+		}
 		if was.State != rollouts.Healthy {
 			hasFailed := isReleased(was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && !isMistake(was)
 			next.WasUnhealthy = was.WasUnhealthy
@@ -171,6 +174,15 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 	}
 	r.Status.Stages = stageStatuses(v, nil)
 	return r
+}
+
+// shownInstead is what a cluster shows to which what it was to show did not come: the base if it has that, and otherwise nothing that is
+// known, so that what is there stays until its turn.
+func shownInstead(s rollouts.Status, c *Cluster) string {
+	if c.IsBase {
+		return s.Base.Commit
+	}
+	return ""
 }
 
 // ruling is what is recorded of by which commit commands about a run count that follows what is recorded: a newer version that a

@@ -70,8 +70,13 @@ func (b *breaks) cluster(name string) string {
 	if known && was.State != rollouts.Unchanged && !stays {
 		shows = was.Shows
 	}
-	if isReleased(was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows {
+	isStill := e.Shows == "" || e.Shows == s.Base.Commit // what it was to show did not come to it
+	isMissed := isStill && !b.isSame && (isReleased(was) || b.was.Status.Phase == rollouts.Returning)
+	if isReleased(was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows || isMissed {
 		return "" // it was withdrawn, or nothing changed
+	}
+	if e.Shows == "" {
+		return fmt.Sprintf("shows no version, and was not released since it showed %.12s", shows)
 	}
 	return fmt.Sprintf("shows %.12s, and was not released since it showed %.12s", e.Shows, shows)
 }

@@ -29,7 +29,7 @@ func TestBreaks(t *testing.T) {
 			c.State, c.Shows, c.Released = rollouts.Released, r.Status.Target.Commit, metav1.NewTime(in.Now)
 		})(in, r)
 	}
-	const begins, goesOn = "10:00", "10:01"
+	const begins, goesOn, restarts = "10:00", "10:01", "10:02"
 	for _, tt := range []struct {
 		name, plan string
 		edit       func(*stage.Input, *rollouts.Rollout)
@@ -88,14 +88,28 @@ func TestBreaks(t *testing.T) {
 			i := slices.IndexFunc(in.Clusters, func(c stage.Cluster) bool { return c.Name == "p3" })
 			in.Clusters[i].IsTarget, in.Clusters[i].IsBase = true, false
 		}, nil},
+		{"what was released did not come, and another run begins", restarts, cluster("p1", func(c *rollouts.Cluster) { c.Shows = "" }), nil},
+		{"one shows what it had before it was released, and another run begins", restarts, cluster("p1", func(c *rollouts.Cluster) { c.Shows = "a1" }), nil},
+		{"one that was released shows something else, and another run begins", restarts, cluster("p1", func(c *rollouts.Cluster) { c.Shows = "c3" }), []string{
+			"p1 shows c3, and was not released since it showed b2",
+		}},
+		{"nothing says what one shows that was not released, and another run begins", restarts, cluster("p3", func(c *rollouts.Cluster) { c.Shows = "" }), []string{
+			"p3 shows no version, and was not released since it showed a1",
+		}},
 	} {
 		w := newWorld(t, strategies["simple"], four)
 		w.now = clock(begins)
 		w.do("source b2")
 		in := w.input()
-		if w.plan(); tt.plan == goesOn {
+		if w.plan(); tt.plan != begins {
 			w.now = clock(goesOn)
 			w.do("healthy c1")
+			in = w.input()
+			w.plan()
+		}
+		if tt.plan == restarts {
+			w.now = clock(restarts)
+			w.do("source c3")
 			in = w.input()
 			w.plan()
 		}

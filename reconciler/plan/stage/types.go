@@ -47,11 +47,15 @@ type Cluster struct {
 	// IsNew reports that it was not registered when the plan before was made: what is published there is of whichever version it had
 	// when it was.
 	IsNew bool
-	// IsTarget and IsBase report that what is published there is what the target, or the base, gives. What cannot be made there the target
-	// does not give; of the base it does not count.
+	// IsTarget and IsBase report that what is published there is what the target, or the base, gives. What cannot be made there, or is not
+	// dispatched, the target does not give; of the base it does not count.
 	IsTarget, IsBase bool
-	// Lacks reports that what is published there is what the target gives, but for what cannot be made, of which it has nothing.
+	// Lacks reports that what is published there is what the target gives, but for what cannot be made, or is not dispatched there, of
+	// which it has nothing.
 	Lacks bool
+	// Misses reports that what the record says that it shows did not come to it, as where the guard held it. It is told of the plan that
+	// begins a run.
+	Misses bool
 	// StaysAhead reports that nothing goes back there, whatever is published: the base cannot be made there, or what is not as the base
 	// gives it was another unit's by the base.
 	StaysAhead bool

@@ -31,3 +31,30 @@ func isElsewhere(c *comparison, v *laid, r object.Ref) bool {
 	d := schedule.Find(c.in.Decisions, r)
 	return isClaimed || isThere && d != nil && d.Policy == nil
 }
+
+// missed reports of clusters, by index, whether what they are recorded to show did not come to them, as where the guard held them, where a
+// run to another target begins: the target of the run before, of those that were released, or the base, where that went back.
+func missed(c *comparison, target rollouts.Version, areBase, back []bool) []bool {
+	all, before := make([]bool, len(c.in.Clusters)), c.unit.Before
+	if before == nil || before.Status.Target == target || len(before.Clusters) == 0 {
+		return all
+	}
+	is := func(i int) (e rollouts.Cluster, known bool) {
+		e, known = before.Clusters[c.in.Clusters[i].Name]
+		return e, known
+	}
+	if before.Status.Phase == rollouts.Returning {
+		for i := range all {
+			_, known := is(i)
+			all[i] = known && !areBase[i] && !back[i]
+		}
+		return all
+	}
+	was := c.of(before.Status.Target)
+	came := c.matching(c.asPublished(was), c.refs)
+	for i := range all {
+		e, _ := is(i)
+		all[i] = was != nil && !e.Released.IsZero() && !came[i] && !was.isUnwritable(i)
+	}
+	return all
+}

@@ -58,12 +58,14 @@ func compare(in *Input, u *Unit) *comparison {
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	areBase, areTarget, back := c.matching(asBase, c.refs), c.matching(asTarget, c.refs), areBack(c, asBase)
 	c.wasTarget = hadTarget(c, isTarget)
+	misses := missed(c, target, areBase, back)
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
 		concerned = concerned || c.leavesAll && wasReleased(u, target, is.Name)
 		isLacking := areTarget[i] && lacks(isTarget, c.refs, i)
 		is.IsBase, is.IsTarget, is.Lacks, is.StaysAhead = areBase[i], areTarget[i] && !isLacking, isLacking, back[i] && !areBase[i]
+		is.Misses = misses[i]
 		if concerned {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
@@ -257,9 +259,9 @@ func there(c *comparison, r object.Ref, cluster string) *files.Blob {
 	return have(c.in.index[cluster])
 }
 
-// lacks reports that something of what a version wants of objects in a cluster cannot be made.
+// lacks reports that something of what a version wants of objects in a cluster cannot be made, or is not dispatched there.
 func lacks(v *laid, refs []object.Ref, cluster int) bool {
-	return v.isUnwritable(cluster) && slices.ContainsFunc(refs, func(r object.Ref) bool { return v.cells.at(r, cluster).isUnmade() })
+	return v.isUnwritable(cluster) && slices.ContainsFunc(refs, func(r object.Ref) bool { return v.cells.at(r, cluster).isLacking() })
 }
 
 // matching reports of clusters, by index, whether they have of objects what a version gives them; of none for nil. Of what cannot be made

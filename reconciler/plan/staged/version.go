@@ -61,8 +61,10 @@ var inTheWay = []reason.Reason{
 	reason.NotMapped, reason.NotShared, reason.Clashes,
 }
 
-// isUnmade reports that what is wanted cannot be made.
-func (c cell) isUnmade() bool { return c.wanted && c.blob == nil && slices.Contains(inTheWay, c.block) }
+// isLacking reports that what is wanted cannot be made, or is not dispatched.
+func (c cell) isLacking() bool {
+	return c.wanted && c.blob == nil && (c.block == reason.Suspended || slices.Contains(inTheWay, c.block))
+}
 
 // cells are those of a version, by object. An object that is not there wants nothing.
 type cells map[object.Ref]line
