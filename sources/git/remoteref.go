@@ -13,43 +13,58 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/storage/memory"
 
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/loose"
 	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 )
 
-// ErrNoURL says that remote are in repositories behind URLs only.
+// ErrNoURL says that refs without a history are in repositories behind URLs only.
 var ErrNoURL = errors.New("it is on this disk, and refs without a history are for repositories behind URLs")
 
-// RemoteRef is a commit without a history and without files, which a ref leads to.
-type RemoteRef struct {
-	Message string
-	// Signature is that of Signed; both are nil where there is none.
-	Signature, Signed []byte
-}
+// RemoteRef is a commit without a history, which a ref leads to.
+type RemoteRef = Head
 
 // RemoteRefs is where the refs of a server are, by their full names, and what those of some of them
 // say, by their ids.
 type RemoteRefs struct {
 	Refs map[string]files.ID
-	// Read are the remote that were asked for. One that is no ref, because it is large or has
-	// a history, says nothing.
-	Read map[files.ID]RemoteRef
+	// Read are those that were asked for. One that is not fit, because it is large or has a history, says nothing, and
+	// Unfit says why.
+	Read  map[files.ID]RemoteRef
+	Unfit map[files.ID]error
 }
 
-const (
-	// maxBeacon is how many bytes of a pack a ref may take.
-	maxBeacon = 8 << 10
-	// emptyTree is the id of a folder without files.
-	emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-)
+// Loose are the refs of a repository behind a URL, be they branches or not, that have no history: what is there is replaced.
+type Loose struct{ repo *Repo }
 
-// RemoteRefs asks the server for its refs, once, and reads the remote at those that wanted chooses,
+// LooseOf are those of a repository.
+func LooseOf(r *Repo) *Loose { return &Loose{r} }
+
+// Name is that of the repository.
+func (l *Loose) Name() string { return l.repo.Name() }
+
+// message are the bounds of a commit without files.
+var message = Bounds{Pack: 8 << 10, Objects: 2, Object: 8 << 10, All: 16 << 10}
+
+// RemoteRefs asks the server for its refs, once, and reads those without files that wanted chooses,
 // with at most one more request. Nothing of them is stored.
 func (r *Repo) RemoteRefs(ctx context.Context, wanted func(ref string, id files.ID) bool) (RemoteRefs, error) {
+	b, err := LooseOf(r).Refs(ctx, wanted, message)
+	for id, is := range b.Read {
+		if is.Tree != nil && len(is.Tree.Entries()) > 0 {
+			b.Read[id] = RemoteRef{}
+		}
+	}
+	return b, err
+}
+
+// Refs asks the server for its refs, once, and reads those that wanted chooses, each within bounds, with at most one more
+// request. Nothing of them is stored.
+func (l *Loose) Refs(ctx context.Context, wanted func(ref string, id files.ID) bool, most Bounds) (RemoteRefs, error) {
+	r := l.repo
 	u, ok := r.server()
 	if !ok {
 		return RemoteRefs{}, fmt.Errorf("reading refs of %s: %w", r.shown, ErrNoURL)
@@ -61,7 +76,7 @@ func (r *Repo) RemoteRefs(ctx context.Context, wanted func(ref string, id files.
 		return RemoteRefs{}, fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
 	defer s.Close()
-	b := RemoteRefs{Refs: u.remote.remember(adv).refs, Read: map[files.ID]RemoteRef{}}
+	b := RemoteRefs{Refs: u.remote.remember(adv).refs, Read: map[files.ID]RemoteRef{}, Unfit: map[files.ID]error{}}
 	var ids []files.ID
 	for name, id := range b.Refs {
 		if _, twice := b.Read[id]; !twice && wanted(name, id) {
@@ -72,8 +87,7 @@ func (r *Repo) RemoteRefs(ctx context.Context, wanted func(ref string, id files.
 	if len(ids) == 0 {
 		return b, nil
 	}
-	err = u.remote.readRemoteRefs(ctx, s, adv, ids, b.Read)
-	if err != nil {
+	if err = u.remote.read(ctx, s, adv, ids, most, &b); err != nil {
 		err = fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
 	return b, err
@@ -84,18 +98,19 @@ type uploadSession interface {
 	UploadPack(ctx context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
 }
 
-// readRemoteRefs reads remote at once. Where they are more than remote are, somebody put something
-// else there: then they are read by halves, until it is alone, and says nothing.
-func (m *remote) readRemoteRefs(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, into map[files.ID]RemoteRef) error {
-	store, err := m.borrowed(ctx, s, adv, ids)
-	if _, large := errors.AsType[*LimitError](err); large {
-		if len(ids) == 1 {
-			return nil
-		}
-		for _, half := range [][]files.ID{ids[:len(ids)/2], ids[len(ids)/2:]} {
+// read reads commits at once. Where they are more than they may be, somebody put something else there: then they are read by
+// halves, until it is alone, and says nothing.
+func (m *remote) read(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, most Bounds, into *RemoteRefs) error {
+	n := len(ids)
+	store, err := m.borrowed(ctx, s, adv, ids, Bounds{
+		Pack: int64(n) * most.Pack, Objects: uint32(n) * most.Objects, //nolint:gosec // so many refs no server has
+		Object: most.Object, All: int64(n) * most.All,
+	})
+	if _, large := errors.AsType[*LimitError](err); large && n > 1 {
+		for _, half := range [][]files.ID{ids[:n/2], ids[n/2:]} {
 			again, adv, err := m.upload(ctx)
 			if err == nil {
-				err = m.readRemoteRefs(ctx, again, adv, half, into)
+				err = m.read(ctx, again, adv, half, most, into)
 				again.Close()
 			}
 			if err != nil {
@@ -103,18 +118,23 @@ func (m *remote) readRemoteRefs(ctx context.Context, s uploadSession, adv *packp
 			}
 		}
 		return nil
+	} else if large {
+		into.Unfit[ids[0]] = err
+		return nil
 	}
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		into[id] = remoteRefOf(store, id)
+		if into.Read[id], err = remoteRefOf(store, id); err != nil {
+			into.Unfit[id] = err
+		}
 	}
 	return nil
 }
 
 // borrowed gets commits, and all that is below them, into memory.
-func (m *remote) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) (*memory.Storage, error) {
+func (m *remote) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, most Bounds) (*memory.Storage, error) {
 	req, err := request(adv, ids)
 	if err != nil {
 		return nil, err
@@ -124,94 +144,109 @@ func (m *remote) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRe
 		return nil, m.explain(ctx, err)
 	}
 	defer func() { _ = res.Close() }() // the pack is checked by its checksum
-	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: int64(len(ids)) * maxBeacon}
+	in := &limited{ReadCloser: res, what: "bytes of a pack", limit: most.Pack}
+	data, err := io.ReadAll(sideways(req, in))
+	if err != nil {
+		return nil, m.explain(ctx, err)
+	}
+	if err := most.hold(bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
 	store := memory.NewStorage()
-	if err := packfile.UpdateObjectStorage(store, sideways(req, in)); err != nil {
+	if err := packfile.UpdateObjectStorage(store, bytes.NewReader(data)); err != nil {
 		return nil, m.explain(ctx, err)
 	}
 	return store, nil
 }
 
-// remoteRefOf reads a ref; one that is none says nothing.
-func remoteRefOf(store *memory.Storage, id files.ID) RemoteRef {
-	o, err := store.EncodedObject(plumbing.CommitObject, plumbing.Hash(id))
-	if err != nil || o.Size() > maxBeacon {
-		return RemoteRef{}
-	}
-	in, err := o.Reader()
+// remoteRefOf reads a commit; one that is not fit says nothing.
+func remoteRefOf(store *memory.Storage, id files.ID) (RemoteRef, error) {
+	c, err := loose.Read(store, id)
 	if err != nil {
-		return RemoteRef{}
+		return RemoteRef{}, err
 	}
-	data, err := io.ReadAll(in)
-	if err != nil {
-		return RemoteRef{}
-	}
-	var c object.Commit
-	if err := c.Decode(o); err != nil || len(c.ParentHashes) > 0 || c.TreeHash.String() != emptyTree {
-		return RemoteRef{}
-	}
-	b := RemoteRef{Message: c.Message}
+	b := RemoteRef{Commit: id, Message: c.Message, Tree: c.Tree, When: c.Committer.When}
 	if c.PGPSignature != "" {
-		b.Signed, b.Signature = parted(data)
+		b.Signed, b.Signature = parted(c.Data)
 	}
-	return b
+	return b, nil
 }
 
-// Light has each of some refs lead to a new ref with a message, wherever it was, by one push.
+// Light has each of some refs lead to a new commit with a message and without files, wherever it was, by one push.
 // They are signed if the repository has a Signer. A server that takes no such refs gives a
 // RefusedError.
 func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author, at time.Time) error {
-	refs := slices.Sorted(maps.Keys(messages))
-	server, ok := r.server()
-	if !ok {
-		return fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, ErrNoURL)
+	var updates []Update
+	for _, ref := range slices.Sorted(maps.Keys(messages)) {
+		updates = append(updates, Update{Branch: ref, Tree: files.NewFolder(nil), Message: messages[ref], Author: by, When: at})
 	}
-	lights := make([]light, 0, len(refs))
-	for _, ref := range refs {
-		u := Update{Branch: "ref", Tree: files.NewFolder(nil), Message: messages[ref], Author: by, When: at}
-		data, err := u.commit(r.sign)
-		if err != nil {
-			return fmt.Errorf("writing %s to %s: %w", ref, r.shown, err)
+	_, err := LooseOf(r).replace(ctx, updates, nil, true)
+	return err
+}
+
+// Replace has a ref, by its full name, which is u.Branch, lead to a commit without a parent. It has to be at u.Old, and is elsewhere a
+// RaceError. Of was, the folder that is there, nothing is sent again; nil: all is. A server that takes no such ref gives a RefusedError.
+func (l *Loose) Replace(ctx context.Context, u Update, was *files.Folder) (files.ID, error) {
+	return l.replace(ctx, []Update{u}, was, false)
+}
+
+// replace has refs lead to commits, wherever they were or from where they have to be, and returns the first of these.
+func (l *Loose) replace(ctx context.Context, updates []Update, was *files.Folder, anywhere bool) (first files.ID, err error) {
+	r := l.repo
+	var refs []string
+	all := make([]move, len(updates))
+	for i, u := range updates {
+		refs = append(refs, u.Branch)
+		all[i].Update, u.Branch, u.Anew = u, "ref", true
+		if all[i].data, err = u.commit(r.sign); err != nil {
+			break
 		}
-		lights = append(lights, light{ref, data})
+		all[i].id = files.Sum("commit", all[i].data)
 	}
-	if err := server.remote.light(ctx, files.NewFolder(nil), lights); err != nil {
-		return fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, err)
+	server, ok := r.server()
+	if err == nil && !ok {
+		err = ErrNoURL
 	}
-	return nil
+	if err == nil {
+		err = server.remote.replace(ctx, all, was, anywhere)
+	}
+	if err != nil {
+		return files.ID{}, fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, err)
+	}
+	return all[0].id, nil
 }
 
-// light is a ref and the commit that it is to lead to.
-type light struct {
-	ref    string
-	commit []byte
-}
-
-func (m *remote) light(ctx context.Context, tree *files.Folder, lights []light) error {
+func (m *remote) replace(ctx context.Context, all []move, was *files.Folder, anywhere bool) error {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	objects := []pack.Object{{Kind: pack.Tree, ID: tree.ID(), Data: func() ([]byte, error) { return nil, nil }}}
-	ids := make([]files.ID, len(lights))
-	for i, l := range lights {
-		ids[i] = files.Sum("commit", l.commit)
-		objects = append(objects, pack.Object{Kind: pack.Commit, ID: ids[i], Data: func() ([]byte, error) { return l.commit, nil }})
-	}
-	packed, err := pack.Encode(ctx, objects)
-	if err != nil {
-		return err
-	}
 	s, adv, err := m.receivePack(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	commands := make([]*packp.Command, len(lights))
-	for i, l := range lights {
-		commands[i] = &packp.Command{Name: plumbing.ReferenceName(l.ref), Old: adv.References[l.ref], New: plumbing.Hash(ids[i])}
+	commands := make([]*packp.Command, len(all))
+	for i, to := range all {
+		is := adv.References[to.Branch]
+		if !anywhere && files.ID(is) != to.Old {
+			return &RaceError{Branch: to.Branch, Want: to.Old, Got: files.ID(is)}
+		}
+		commands[i] = &packp.Command{Name: plumbing.ReferenceName(to.Branch), Old: is, New: plumbing.Hash(to.id)}
+	}
+	there := known{ids: map[files.ID]bool{}}
+	if was != nil {
+		there.note(was)
+	}
+	objects, _, err := missing(all, nil, &there)
+	if err != nil {
+		return err
+	}
+	packed, err := pack.Encode(ctx, objects)
+	if err != nil {
+		return err
 	}
 	err = m.order(ctx, s, adv, io.NopCloser(bytes.NewReader(packed)), commands)
 	if refused, ok := errors.AsType[*refusal](err); ok {
-		return &RefusedError{Ref: lights[0].ref, Why: strings.TrimRight(refused.text, "; ")}
+		return &RefusedError{Ref: all[0].Branch, Why: strings.TrimRight(refused.text, "; ")}
 	}
 	return err
 }

@@ -86,8 +86,8 @@ func TestWhatIsNoBeaconSaysNothing(t *testing.T) {
 	run(t, work, "rm", "-q", "--cached", "large")
 	run(t, work, "commit", "-q", "--allow-empty", "-m", "older\n")
 	run(t, work, "push", "-q", dir, "HEAD:refs/waybill/heartbeat/older")
-	first := run(t, work, "commit-tree", emptyTree, "-m", "first")
-	run(t, work, "push", "-q", dir, run(t, work, "commit-tree", emptyTree, "-p", first, "-m", "second")+":refs/waybill/heartbeat/second")
+	first := run(t, work, "commit-tree", files.NewFolder(nil).ID().String(), "-m", "first")
+	run(t, work, "push", "-q", dir, run(t, work, "commit-tree", files.NewFolder(nil).ID().String(), "-p", first, "-m", "second")+":refs/waybill/heartbeat/second")
 	b, err := r.RemoteRefs(t.Context(), func(string, files.ID) bool { return true })
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func fill(b *testing.B, dir string, key signing.Key, n int) int {
 			b.Fatal(err)
 		}
 		id := files.Sum("commit", data)
-		loose(b, dir, "commit", id, data)
+		looseObjects(b, dir, "commit", id, data)
 		for _, ref := range []string{"refs/waybill/heartbeat/", "refs/heads/waybill/status/", "refs/heads/waybill/observed/"} {
 			at := filepath.Join(dir, filepath.FromSlash(ref+name))
 			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(id.String()+"\n"), 0o600)); err != nil {
@@ -173,13 +173,13 @@ func fill(b *testing.B, dir string, key signing.Key, n int) int {
 			}
 		}
 	}
-	loose(b, dir, "tree", files.NewFolder(nil).ID(), nil)
+	looseObjects(b, dir, "tree", files.NewFolder(nil).ID(), nil)
 	run(b, dir, "pack-refs", "--all")
 	return n
 }
 
 // loose writes an object as Git does.
-func loose(b *testing.B, dir, kind string, id files.ID, data []byte) {
+func looseObjects(b *testing.B, dir, kind string, id files.ID, data []byte) {
 	b.Helper()
 	var z bytes.Buffer
 	w := zlib.NewWriter(&z)

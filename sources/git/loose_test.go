@@ -1,0 +1,144 @@
+package git
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/signing"
+)
+
+const looseRef = "refs/waybill/endpoints/eu-1"
+
+var roomy = Bounds{Pack: 1 << 20, Objects: 100, Object: 1 << 20, All: 4 << 20}
+
+// folder is a folder with files, by their paths of two parts.
+func folderWith(contents map[string]string) *files.Folder {
+	below := map[string][]files.Entry{}
+	for path, text := range contents {
+		dir, name := filepath.Split(path)
+		below[strings.TrimSuffix(dir, "/")] = append(below[strings.TrimSuffix(dir, "/")], files.FileEntry(name, files.NewBlob([]byte(text))))
+	}
+	root := below[""]
+	for dir, entries := range below {
+		if dir != "" {
+			root = append(root, files.DirEntry(dir, files.NewFolder(entries)))
+		}
+	}
+	return files.NewFolder(root)
+}
+
+// TestReplace has a ref lead to one tree after the other, each by a commit without a parent.
+func TestReplace(t *testing.T) {
+	key, _, err := signing.NewKey(rand.Reader, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, cache := newServer(t), t.TempDir()
+	dir := s.repo(t, "repo.git")
+	run(t, dir, "config", "receive.denyNonFastForwards", "true")
+	writer := s.open(t, "repo.git", t.TempDir())
+	writer.sign = key.SignCommit
+	var at files.ID
+	var was *files.Folder
+	for _, contents := range []map[string]string{
+		{"shop/api.json": "1", "shop/db.json": "1", "_meta": "1"}, {"shop/api.json": "2", "shop/db.json": "1", "_meta": "2"}, {"_meta": "3"},
+	} {
+		u := Update{Branch: looseRef, Old: at, Tree: folderWith(contents), Message: "endpoints\n", Author: who, When: when}
+		if at, err = LooseOf(writer).Replace(t.Context(), u, was); err != nil {
+			t.Fatal(err)
+		}
+		was = u.Tree
+		if got := run(t, dir, "rev-parse", looseRef+"^{tree}"); got != was.ID().String() {
+			t.Errorf("its tree is %s, want %s", got, was.ID())
+		}
+		sound(t, dir)
+		all, err := LooseOf(s.open(t, "repo.git", cache)).Refs(t.Context(), func(ref string, _ files.ID) bool { return ref == looseRef }, roomy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := all.Read[all.Refs[looseRef]]
+		if got.Commit != at || got.Message != "endpoints\n" || got.Tree.ID() != was.ID() || key.Public().Verify(signing.Git, got.Signed, got.Signature) != nil {
+			t.Errorf("it says %+v", got)
+		}
+		for path, e := range got.Tree.All() {
+			if data, err := e.Blob.Bytes(); err != nil || string(data) != contents[path] {
+				t.Errorf("%s is %q, %v", path, data, err)
+			}
+		}
+	}
+	if n := run(t, dir, "rev-list", "--count", looseRef); n != "1" {
+		t.Errorf("it has a history of %s commits", n)
+	}
+	if heads := run(t, dir, "for-each-ref", "refs/heads"); heads != "" {
+		t.Errorf("there are branches: %s", heads)
+	}
+
+	// who has not seen what is there does not replace it
+	_, err = LooseOf(writer).Replace(t.Context(), Update{Branch: looseRef, Tree: was, Message: "x", Author: who, When: when}, nil)
+	if race, ok := errors.AsType[*RaceError](err); !ok || race.Got != at {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := LooseOf(mustOpen(t, Options{Location: dir})).Replace(t.Context(), Update{Branch: looseRef, Tree: was, Message: "x", Author: who, When: when}, nil); !errors.Is(err, ErrNoURL) {
+		t.Errorf("on disk: %v", err)
+	}
+	hook := "#!/bin/sh\nwhile read old new ref; do case $ref in refs/heads/*) ;; *) echo only branches; exit 1;; esac; done\n"
+	if err := os.WriteFile(filepath.Join(dir, "hooks", "pre-receive"), []byte(hook), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = LooseOf(writer).Replace(t.Context(), Update{Branch: "refs/waybill/endpoints/us-1", Tree: was, Message: "x", Author: who, When: when}, nil)
+	if refused, ok := errors.AsType[*RefusedError](err); !ok || !strings.Contains(refused.Why, "only branches") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// Whoever may write a ref may put anything there. That keeps nobody from reading the others.
+func TestWhatIsUnfitIsNamed(t *testing.T) {
+	s := newServer(t)
+	dir := s.repo(t, "repo.git")
+	r := s.open(t, "repo.git", t.TempDir())
+	tree := folderWith(map[string]string{"shop/api.json": "1"})
+	for _, ref := range []string{"refs/waybill/endpoints/good", "refs/heads/waybill/endpoints/good"} {
+		if _, err := LooseOf(r).Replace(t.Context(), Update{Branch: ref, Tree: tree, Message: "good", Author: who, When: when}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := filepath.Join(t.TempDir(), "work")
+	run(t, ".", "init", "-q", "-b", "main", work)
+	puts := func(name string, contents map[string][]byte) {
+		run(t, work, "checkout", "-q", "--orphan", name)
+		run(t, work, "rm", "-rfq", "--ignore-unmatch", ".")
+		write(t, work, contents)
+		run(t, work, "push", "-q", dir, "HEAD:refs/waybill/endpoints/"+name)
+	}
+	noise := make([]byte, 2<<20)
+	_, _ = rand.Read(noise) // it never fails
+	puts("noise", map[string][]byte{"a": noise})
+	puts("bomb", map[string][]byte{"a": make([]byte, 8<<20)})
+	puts("later", map[string][]byte{"a": []byte("1")})
+	write(t, work, map[string][]byte{"a": []byte("2")})
+	run(t, work, "push", "-q", dir, "HEAD:refs/waybill/endpoints/later", "HEAD^{tree}:refs/waybill/endpoints/tree")
+	if err := os.Symlink("a", filepath.Join(work, "link")); err != nil {
+		t.Fatal(err)
+	}
+	puts("link", map[string][]byte{"b": []byte("1")})
+
+	all, err := LooseOf(r).Refs(t.Context(), func(ref string, _ files.ID) bool { return strings.Contains(ref, "waybill/endpoints/") }, roomy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]string{
+		"refs/waybill/endpoints/good": "", "refs/heads/waybill/endpoints/good": "", "refs/waybill/endpoints/noise": "bytes of a pack", "refs/waybill/endpoints/bomb": "bytes of an object",
+		"refs/waybill/endpoints/later": "has a parent", "refs/waybill/endpoints/tree": "is no commit", "refs/waybill/endpoints/link": "something else than plain files",
+	} {
+		id := all.Refs[ref]
+		is, why := all.Read[id], all.Unfit[id]
+		if id.IsZero() || want == "" && is.Tree == nil || want != "" && (why == nil || !strings.Contains(why.Error(), want) || is.Tree != nil) {
+			t.Errorf("%s at %s is %+v, unfit: %v; want %q", ref, id, is, why, want)
+		}
+	}
+}
