@@ -15,8 +15,8 @@ const (
 )
 
 // ownBranches are below what Waybill keeps a branch for each cluster besides: its status, what its
-// agent observes, and that agent's heartbeat; and a branch for each proposal.
-var ownBranches = []string{"waybill/status/", "waybill/observed/", "waybill/heartbeat/", UpdatePrefix}
+// agent observes, that agent's heartbeat, and its endpoints; and a branch for each proposal.
+var ownBranches = []string{"waybill/status/", "waybill/observed/", "waybill/heartbeat/", "waybill/endpoints/", UpdatePrefix}
 
 // prefixProblem says why branches may not begin with prefix; "" if they may. Whatever
 // a cluster is called, which is a name without a slash, its branch must be

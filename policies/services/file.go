@@ -26,6 +26,8 @@ type File struct {
 type Export struct {
 	Namespace string `json:"namespace"`
 	Service   string `json:"service"`
+	// Book says that some of those do not reach the cluster, or whoever applies to it does not reach them: they read its book of endpoints.
+	Book bool `json:"book,omitempty"`
 }
 
 // Import is a Service whose endpoints the cluster imports.
@@ -43,14 +45,14 @@ type Import struct {
 
 // Line is an entry of a file as it is written, so that what many files have is written once.
 type Line struct {
-	imports                   bool
+	imports, book             bool
 	namespace, service, style string
 	text                      []byte
 }
 
 // Line writes it.
 func (e *Export) Line() Line {
-	return Line{namespace: e.Namespace, service: e.Service, text: written(e)}
+	return Line{book: e.Book, namespace: e.Namespace, service: e.Service, text: written(e)}
 }
 
 // Line writes it.
@@ -70,7 +72,8 @@ func (l *Line) compare(o *Line) int {
 	return cmp.Or(strings.Compare(l.namespace, o.namespace), strings.Compare(l.service, o.service), strings.Compare(l.style, o.style))
 }
 
-// Encode writes a file of lines, which are sorted, an entry a line; nil for none. An export that is there twice is written once.
+// Encode writes a file of lines, which are sorted, an entry a line; nil for none. An export that is there twice is written once: with a
+// book, if one of them has it.
 func Encode(lines []Line) []byte {
 	var b bytes.Buffer
 	for _, part := range []struct {
@@ -83,7 +86,15 @@ func Encode(lines []Line) []byte {
 				of = append(of, &lines[i])
 			}
 		}
-		slices.SortStableFunc(of, func(a, b *Line) int { return a.compare(b) })
+		slices.SortStableFunc(of, func(a, b *Line) int {
+			if c := a.compare(b); c != 0 || a.book == b.book {
+				return c
+			}
+			if a.book {
+				return -1
+			}
+			return 1
+		})
 		of = slices.CompactFunc(of, func(a, b *Line) bool { return a.compare(b) == 0 })
 		if len(of) == 0 {
 			continue

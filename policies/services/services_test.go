@@ -308,7 +308,9 @@ func TestOwners(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	f := services.File{
-		Exports: []services.Export{{"shop", "web"}, {"shop", "api"}, {"shop", "web"}},
+		Exports: []services.Export{
+			{Namespace: "shop", Service: "web"}, {Namespace: "shop", Service: "api"}, {Namespace: "shop", Service: "web", Book: true}, {Namespace: "shop", Service: "web"},
+		},
 		Imports: []services.Import{
 			{Namespace: "shop", Service: "api", Style: services.Native, From: []string{"eu", "us"}, Ports: []string{"http"}},
 			{Namespace: "shop", Service: "api", Style: services.ByImport, Derived: "derived-api", From: []string{"eu"}},
@@ -323,7 +325,7 @@ func TestFile(t *testing.T) {
 	}
 	data := services.Encode(lines)
 	got, err := services.Decode(data)
-	want := services.File{Exports: []services.Export{{"shop", "api"}, {"shop", "web"}}, Imports: []services.Import{f.Imports[1], f.Imports[0]}}
+	want := services.File{Exports: []services.Export{{Namespace: "shop", Service: "api"}, {Namespace: "shop", Service: "web", Book: true}}, Imports: []services.Import{f.Imports[1], f.Imports[0]}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s is read as %+v, %v", data, got, err)
 	}

@@ -36,13 +36,19 @@ var publicHosts = []string{"github.com", "gitlab.com", "bitbucket.org", "codeber
 // many clusters. On a public host they are rarer, and few.
 func ByGit(origin string, clusters int) (Times, error) {
 	u, err := url.Parse(origin)
-	if err != nil || !slices.Contains(publicHosts, strings.ToLower(u.Hostname())) {
-		return Usual, nil // what is no origin is no public one
+	if err != nil || !IsPublic(origin) {
+		return Usual, nil
 	}
 	if clusters > mostPublic {
 		return Public, fmt.Errorf("%d clusters would beat in one repository on %s, which bears %d; have agents beat by HTTP (--heartbeat http), or keep the status repository on a server of your own", clusters, u.Hostname(), mostPublic)
 	}
 	return Public, nil
+}
+
+// IsPublic reports the origin of a public host. What is no origin is none.
+func IsPublic(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && slices.Contains(publicHosts, strings.ToLower(u.Hostname()))
 }
 
 // Verdict says whether the lease of a cluster runs.

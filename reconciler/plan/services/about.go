@@ -39,7 +39,7 @@ func (l *Laid) Said() []diag.Diagnostic {
 	of := words.Count(len(undelivered), "service")
 	message := fmt.Sprintf("endpoints of %s are not delivered to the clusters that import them yet: %s", of, words.List(undelivered))
 	if l.exchange.endpoints == exchange.Apply {
-		message = fmt.Sprintf("endpoints of %s are not all delivered, because clusters with the syncMode Pull give and take none: %s", of, words.List(undelivered))
+		message = fmt.Sprintf("endpoints of %s are not all delivered, because clusters with the syncMode Pull whose agents have no key give none that others could trust, and take none: %s", of, words.List(undelivered))
 	}
 	return append(slices.Clip(l.exchange.diags), diag.Diagnostic{
 		Code: diag.EndpointsLeftOut, Severity: diag.Notice, Pos: at, Message: message,
@@ -53,7 +53,7 @@ func (l *Laid) delivered(service int) bool {
 		return false
 	}
 	for i, has := range l.services[service].roles {
-		if has&(exports|imports) != 0 && l.exchange.pulls[i] {
+		if has&(exports|imports) != 0 && l.exchange.keyless[i] {
 			return false
 		}
 	}

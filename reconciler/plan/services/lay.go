@@ -8,6 +8,7 @@ import (
 	rules "github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -88,7 +89,7 @@ type treeKey struct {
 
 func newLayer(x *Exchange, in *layout.Input) *layer {
 	l := &layer{exchange: x, in: in, of: make([][]entry, len(x.clusters)), files: map[string]*files.Blob{}, trees: map[treeKey]*files.Folder{}}
-	most := 2 * len(x.services)
+	most := 2 * len(x.services) // an export and an import of each
 	room := make([]entry, most*len(l.of))
 	for i := range l.of {
 		l.of[i] = room[i*most : i*most : (i+1)*most]
@@ -116,35 +117,80 @@ func (l *layer) service(s *service, is *laid) {
 			l.mark(s.derived, holdsDerived, is.roles)
 		}
 	}
-	exported := rules.Export{Namespace: s.ref.Namespace, Service: s.ref.Name}
-	export, from := l.add(exported.Line()), make([]string, 0, len(is.roles))
+	from := make([]string, 0, len(is.roles))
 	for i, has := range is.roles {
 		provides := s.unexported[int32(i)] == "" && (s.provides == nil || s.provides[i])
 		if has&hasToExport != hasToExport || !provides || l.in.Virtual.At(i) != nil {
 			continue
 		}
 		is.roles[i] |= exports
-		l.of[i] = append(l.of[i], export)
 		if name := l.exchange.clusters[i]; !s.merged.Lost[name] {
 			from = append(from, name)
 		}
 	}
-	if len(from) == 0 {
-		return
-	}
-	imported := rules.Import{
-		Namespace: s.ref.Namespace, Service: s.ref.Name, Style: s.style(), Derived: s.derived.Name, From: from, Ports: s.ports,
-	}
-	line := l.add(imported.Line())
 	for i, has := range is.roles {
 		alone := s.native != nil && len(from) == 1 && from[0] == l.exchange.clusters[i] // its endpoints are its own
-		if has&hasToImport != hasToImport || alone || s.calls != nil && !s.calls[i] || l.in.Virtual.At(i) != nil {
+		if len(from) == 0 || has&hasToImport != hasToImport || alone || s.calls != nil && !s.calls[i] || l.in.Virtual.At(i) != nil {
 			continue
 		}
 		is.roles[i] |= imports
 		is.isImported = true
-		l.of[i] = append(l.of[i], line)
 	}
+	l.write(s, is.roles, from)
+}
+
+// write adds the lines of a service to the files of clusters.
+func (l *layer) write(s *service, roles []role, from []string) {
+	exported := rules.Export{Namespace: s.ref.Namespace, Service: s.ref.Name}
+	plain := l.add(exported.Line())
+	exported.Book = true
+	booked := l.add(exported.Line())
+	imported := rules.Import{
+		Namespace: s.ref.Namespace, Service: s.ref.Name, Style: s.style(), Derived: s.derived.Name, From: from, Ports: s.ports,
+	}
+	line := l.add(imported.Line())
+	readers := l.readers(roles)
+	for i, has := range roles {
+		if has&exports != 0 {
+			export := plain
+			if _, provides := slices.BinarySearch(from, l.exchange.clusters[i]); provides && readers.of(l.exchange.pulls[i], has) {
+				export = booked
+			}
+			l.of[i] = append(l.of[i], export)
+		}
+		if has&imports != 0 {
+			l.of[i] = append(l.of[i], line)
+		}
+	}
+}
+
+// readers counts the clusters that import a service, and those of them that are pulled to.
+type readers struct{ all, pulled int }
+
+func (l *layer) readers(roles []role) (r readers) {
+	if l.exchange.endpoints != exchange.Apply {
+		return r
+	}
+	for i, has := range roles {
+		if has&imports != 0 {
+			r.all++
+			if l.exchange.pulls[i] {
+				r.pulled++
+			}
+		}
+	}
+	return r
+}
+
+// of reports that others read the book of a cluster that exports the service: any of them if it is pulled to, and otherwise those that are.
+func (r readers) of(isPulled bool, has role) bool {
+	if isPulled {
+		if has&imports != 0 {
+			r.all--
+		}
+		return r.all > 0
+	}
+	return r.pulled > 0
 }
 
 func (l *layer) add(line rules.Line) entry {

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	rules "github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -22,6 +23,7 @@ type Exchange struct {
 	services []*service // in the order of names, of one name by MultiClusterService first
 	clusters []string
 	pulls    []bool // of each: its syncMode is Pull
+	keyless  []bool // of each: that, and its agent has no key
 	// endpoints are who delivers them: see exchange.Services.
 	endpoints exchange.Endpoints
 }
@@ -63,7 +65,9 @@ func Write(in manifest.Input) (manifest.Result, *Exchange) {
 	}
 	for _, c := range in.Policies.Fleet.Clusters() {
 		s.exchange.clusters = append(s.exchange.clusters, c.Name)
-		s.exchange.pulls = append(s.exchange.pulls, c.Source.Spec.SyncMode == karmada.Pull)
+		isPulled := c.Source.Spec.SyncMode == karmada.Pull
+		s.exchange.pulls = append(s.exchange.pulls, isPulled)
+		s.exchange.keyless = append(s.exchange.keyless, isPulled && c.Source.Annotations[heartbeat.AgentKey] == "")
 	}
 	s.exchange.endpoints = in.Config.Services.Endpoints
 	s.settle()
