@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // fleetStatus is what status prints.
@@ -40,7 +41,10 @@ type clusterStatus struct {
 	// Flipped counts by kind what is not healthy by the rules of this version, and was by those before.
 	Flipped map[string]int `json:"healthyByFormerRules,omitempty"`
 	Expires *time.Time     `json:"credentialExpires,omitempty"`
-	Unwell  []objectStatus `json:"unwell,omitempty"`
+	// Refused are endpoints of services of other clusters that are not taken: some of them, and More are not listed.
+	Refused []status.Refusal `json:"endpointsRefused,omitempty"`
+	More    int              `json:"endpointsRefusedMore,omitempty"`
+	Unwell  []objectStatus   `json:"unwell,omitempty"`
 }
 
 // objectStatus is an object about which something is to be done.
@@ -85,6 +89,7 @@ func clusterStatusOf(m *reports.Cluster, seen string) clusterStatus {
 	}
 	told := w.At.UTC()
 	c.Applied, c.Source, c.Told, c.Flipped = idText(w.Commit), w.Source, &told, w.Flipped
+	c.Refused, c.More = w.Refused, w.More
 	if c.Status != status.Unknown {
 		c.Objects = &w.Counts
 	}
@@ -158,6 +163,12 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 		}
 		if len(c.Flipped) > 0 {
 			p.line("%s: healthy by the rules of the version before, and not by those of this one: %s", c.Cluster, countedByKind(c.Flipped))
+		}
+		for _, r := range c.Refused {
+			p.line("%s: endpoints of %s from %s are not taken: %s", c.Cluster, cmp.Or(r.Service, "all services"), r.From, r.Message)
+		}
+		if c.More > 0 {
+			p.line("%s: %s of endpoints more", c.Cluster, words.Count(c.More, "refusal"))
 		}
 		if c.isCredentialEnding(now) {
 			p.line("%s: its credential is valid until %s; replace it", c.Cluster, c.Expires.UTC().Format(time.RFC3339))

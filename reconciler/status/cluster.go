@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -70,6 +71,17 @@ type Summary struct {
 	// not in it.
 	Edition string
 	Flipped map[string]int
+	// Refused are endpoints of services of other clusters that are not taken, and why: some of them, and More are not listed.
+	Refused []Refusal
+	More    int
+}
+
+// Refusal is that endpoints of another cluster are not taken: those of a service, or of one EndpointSlice of it.
+type Refusal struct {
+	From    string `json:"from"`
+	Service string `json:"service,omitempty"` // as namespace/name; empty: of all
+	Slice   string `json:"slice,omitempty"`
+	Message string `json:"message"`
 }
 
 // Counts are numbers of objects.
@@ -188,6 +200,7 @@ type phase struct {
 	verdict   string
 	edition   string
 	expires   int64
+	refused   string
 }
 
 func (o *Object) phase() phase {
@@ -229,6 +242,9 @@ func (s *Summary) phase() phase {
 	p := phase{verdict: s.Verdict.Reason, commit: s.Commit, edition: s.Edition}
 	if !s.Expires.IsZero() {
 		p.expires = s.Expires.Unix()
+	}
+	if len(s.Refused) > 0 {
+		p.refused = fmt.Sprint(s.Refused, s.More)
 	}
 	return p
 }

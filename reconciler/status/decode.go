@@ -33,6 +33,10 @@ func Read(root *files.Folder) (Summary, error) {
 		}
 		s.Flipped[kind] = int(status.at("healthyByFormerRules").number(kind))
 	}
+	for _, r := range status.list("endpointsRefused") {
+		s.Refused = append(s.Refused, Refusal{From: r.text("from"), Service: r.text("service"), Slice: r.text("slice"), Message: r.text("message")})
+	}
+	s.More = int(status.number("endpointsRefusedMore"))
 	for _, c := range status.list("conditions") {
 		if c.text("type") == "Applied" {
 			s.Verdict, s.Since = Verdict{c.text("reason"), c.text("message")}, c.time("lastTransitionTime")

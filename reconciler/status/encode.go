@@ -125,6 +125,14 @@ func (s *Summary) encode() map[string]any {
 		}
 		status["healthyByFormerRules"] = flipped
 	}
+	var refused []any
+	for _, r := range s.Refused {
+		refused = append(refused, map[string]any(fields{"from": r.From, "message": r.Message}.text("service", r.Service).text("slice", r.Slice)))
+	}
+	if len(refused) > 0 {
+		status["endpointsRefused"] = refused
+		status.number("endpointsRefusedMore", int64(s.More))
+	}
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": s.Name}, "status": map[string]any(status)}
 }
 

@@ -74,6 +74,18 @@ func (l *Ledger) Saw(r object.Ref, h health.Health, at time.Time) {
 	}
 }
 
+// MostRefused is how many refusals a status lists.
+const MostRefused = 10
+
+// Refused notes which endpoints of others are not taken.
+func (l *Ledger) Refused(all []Refusal, at time.Time) {
+	l.cluster.Refused, l.cluster.More = all, 0
+	if more := len(all) - MostRefused; more > 0 {
+		l.cluster.Refused, l.cluster.More = all[:MostRefused], more
+	}
+	l.note(object.Ref{}, at)
+}
+
 // judge notes a health, without what may hold values of Secrets.
 func (l *Ledger) judge(r object.Ref, o *Object, h health.Health, at time.Time) {
 	if o.private {

@@ -370,3 +370,31 @@ func TestVerdictsFlip(t *testing.T) {
 	l.Ended(round(one, fact{ref: web}, fact{ref: conf}), began.Add(time.Minute))
 	wantDue(t, l, time.Minute+time.Second, "the rules are others, and nothing flipped")
 }
+
+// TestRefusedEndpointsAreWritten once for each change, some of them, and are gone when nothing is refused.
+func TestRefusedEndpointsAreWritten(t *testing.T) {
+	l := settled(began)
+	one := status.Refusal{From: "us-1", Service: "shop/api", Slice: "api-1", Message: "127.0.0.1 is a loopback address"}
+	all := []status.Refusal{one}
+	for len(all) < status.MostRefused+2 {
+		all = append(all, status.Refusal{From: "us-1", Message: "there is no book"})
+	}
+	for i, step := range []struct {
+		refused []status.Refusal
+		due     bool
+		want    int
+		more    int
+	}{{all[:1], true, 1, 0}, {all[:1], false, 1, 0}, {all, true, status.MostRefused, 2}, {nil, true, 0, 0}} {
+		at := began.Add(time.Duration(i+1) * time.Minute)
+		l.Refused(step.refused, at)
+		if due := l.Due(); due.Before(at.Add(time.Hour)) != step.due {
+			t.Errorf("step %d: due at %s", i, due)
+		}
+		root := l.Layout()
+		l.Wrote(at)
+		s, err := status.Read(root)
+		if err != nil || len(s.Refused) != step.want || s.More != step.more || step.want > 0 && s.Refused[0] != one {
+			t.Errorf("step %d: it is %+v and %d more, %v", i, s.Refused, s.More, err)
+		}
+	}
+}

@@ -93,6 +93,8 @@ func (l *loop) take(e event) {
 		}
 		c.ledger.Ended(e.round, e.at)
 	case c == nil:
+	case e.refused != nil:
+		c.ledger.Refused(*e.refused, e.at)
 	case e.ref == object.Ref{}:
 		delete(l.clusters, e.cluster)
 		delete(l.heads, e.cluster) // it may be written by somebody else by now

@@ -53,6 +53,7 @@ type event struct {
 	round   *status.Round
 	ref     object.Ref
 	health  health.Health
+	refused *[]status.Refusal
 }
 
 // Ended says that a round at a cluster ended. A nil writer writes nothing.
@@ -65,6 +66,11 @@ func (w *Writer) Ended(cluster string, round *status.Round) {
 // Saw says how an object is.
 func (w *Writer) Saw(cluster string, r object.Ref, h health.Health) {
 	w.add(event{cluster: cluster, ref: r, health: h})
+}
+
+// Refused says which endpoints of others a cluster does not take. Before its first round nothing comes of that.
+func (w *Writer) Refused(cluster string, all []status.Refusal) {
+	w.add(event{cluster: cluster, refused: &all})
 }
 
 // Forget says that nobody applies to a cluster here any more. What its branch says stays.
