@@ -20,6 +20,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/agent"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/endpoints/pull"
 	"github.com/waybill-dev/waybill/reconciler/management"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
@@ -210,6 +211,7 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 			return fmt.Errorf("reading --%s: %w", signersFlag, err)
 		}
 	}
+	a.Books.Published, a.Books.Signed = behindURL(r.Target), f.signed(r)
 	if f.statuses == "" && !f.shared {
 		return nil
 	}
@@ -229,12 +231,31 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 		return err
 	}
 	public := key.Public()
-	a.Status, a.Key = repo, &public
+	a.Status, a.Key, a.Books.Agents = repo, &public, behindURL(repo)
 	switch {
 	case f.heartbeat == byHTTP || f.heartbeat == "" && f.controller != "":
 		a.Heart = &agent.ByHTTP{URL: f.controller, Key: key, Client: &http.Client{}}
 	case f.heartbeat == byGit || f.heartbeat == "" && git.Origin(at) != "":
 		a.Heart = &agent.ByGit{Repo: repo, Origin: git.Origin(at), Key: key.Public(), Now: time.Now, Log: a.Log}
+	}
+	return nil
+}
+
+// signed says of books in the repository of the branches why one does not count: it is held to what commits of branches are. Where
+// agents write there, too, it has to be signed.
+func (f *agentFlags) signed(r *published.Reader) func(git.Head) error {
+	return func(h git.Head) error {
+		if f.shared && r.Signers.IsZero() {
+			return fmt.Errorf("agents write where it is, so that it counts only if it is signed; say by whom with --%s", signersFlag)
+		}
+		return r.IsSigned("a book of endpoints", h)
+	}
+}
+
+// behindURL is a repository that has books of endpoints; nil for one on this disk, which has none.
+func behindURL(repo published.Repository) pull.Repository {
+	if r, ok := repo.(*git.Repo); ok && git.Origin(r.Name()) != "" {
+		return git.LooseOf(r)
 	}
 	return nil
 }

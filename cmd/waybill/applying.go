@@ -2,17 +2,22 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/endpoints/pull"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
 	"github.com/waybill-dev/waybill/reconciler/events"
 	"github.com/waybill-dev/waybill/reconciler/observe"
 	"github.com/waybill-dev/waybill/reconciler/status/writer"
+	"github.com/waybill-dev/waybill/sources/git"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
 
 // applyingFlags say whether and how the controller applies.
@@ -48,13 +53,14 @@ func (f *applyingFlags) parts(_ context.Context, c *controller) ([]runnable, err
 	r := c.loop.Reconciler
 	follower := &applier.Follower{
 		Applier: applier.Applier{Published: forOthers(*r).Published(), Access: *f.access, Now: r.Now}, Rev: c.loop.Rev, Resync: f.resync,
-		Log: log, Random: rand.Float64, Forget: c.server.ForgetCluster, Exchange: push.New(*f.access, r.Now, rand.Float64, log),
+		Log: log, Random: rand.Float64, Forget: c.server.ForgetCluster, Exchange: f.exchange(r, log),
 		Report: func(res applier.Result) {
 			c.server.RecordApply(res)
 			c.tell(res.Events()...)
 		},
 	}
-	var all []runnable
+	reader := &pull.Reader{Books: follower.Exchange.Books, Agents: toldBooks(r), Log: log}
+	all := []runnable{{name: "books of endpoints", run: alone(reader.Run)}}
 	if f.observes {
 		observer := observe.NewObserver(observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}, *f.access, log, func() { wake(c.wakes.source) })
 		observer.Saw, observer.Left = c.server.RecordLookAt, c.server.ForgetLooks
@@ -73,6 +79,28 @@ func (f *applyingFlags) parts(_ context.Context, c *controller) ([]runnable, err
 	}
 	wake(c.wakes.published) // what is published already
 	return append(all, runnable{name: "clusters", wakes: c.wakes.published, run: follower.Run}), nil
+}
+
+// exchange brings endpoints of services, and writes books of clusters for those that are pulled to where branches are published.
+func (f *applyingFlags) exchange(r *reconciler.Reconciler, log *slog.Logger) *push.Exchange {
+	e := push.New(*f.access, r.Now, rand.Float64, log)
+	if repo, ok := r.Target.(*git.Repo); ok {
+		e.Writer = &pull.Writer{Repo: git.LooseOf(repo), Now: r.Now, Log: log, Wrote: func(h git.Head) error {
+			if r.Key == nil {
+				return nil
+			}
+			return r.Key.Verify(signing.Git, h.Signed, h.Signature)
+		}}
+	}
+	return e
+}
+
+// toldBooks is where agents write books of endpoints; nil where that is not known.
+func toldBooks(r *reconciler.Reconciler) pull.Repository {
+	if r.Shared {
+		return behindURL(r.Target)
+	}
+	return behindURL(r.Told)
 }
 
 // telling returns what tells Events, until ctx ends. If none are asked for it tells nobody.

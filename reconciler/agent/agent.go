@@ -44,6 +44,8 @@ type Agent struct {
 	Key *signing.Public
 	// Heart carries heartbeats; nil: there are none.
 	Heart Heart
+	// Books are where endpoints of services are told that clusters exchange which do not reach each other.
+	Books Books
 	// Election is for the Lease by which one of several agents works.
 	Election replicas.Election
 	// Interval is the time between two looks at the branch, and Resync how long the cluster is
@@ -84,7 +86,7 @@ func (a *Agent) serve(ctx context.Context) error {
 	chosen := make(chan []string, 1)
 	follower := applier.Follower{
 		Applier: a.Applier, Resync: a.Resync, Log: a.Log, Random: a.Random, Report: a.Applied, Forget: func(string) {},
-		Choose: func(in *published.Desired) []*karmada.Cluster { return a.own(in, chosen) },
+		Choose: func(in *published.Desired) []*karmada.Cluster { return a.own(in, chosen) }, Exchange: a.exchange(),
 	}
 	if a.Status != nil {
 		status := writer.New(a.Status, a.Applier.Now, a.Log)
@@ -121,6 +123,7 @@ func (a *Agent) serve(ctx context.Context) error {
 	group.Go(func() error { return a.beats(ctx) })
 	group.Go(func() error { return poller.Run(ctx) })
 	group.Go(func() error { return follower.Run(ctx, wakes) })
+	group.Go(func() error { return a.reader(follower.Exchange).Run(ctx) })
 	return group.Wait()
 }
 

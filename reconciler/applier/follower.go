@@ -82,6 +82,7 @@ func (f *Follower) choose(in *published.Desired) []*karmada.Cluster {
 
 // Run follows until ctx ends. Every wake makes it look at what is published.
 func (f *Follower) Run(ctx context.Context, wakes <-chan struct{}) error {
+	f.tellRefused()
 	q := queues{follower: f, slots: make(chan struct{}, roundsAtOnce), ended: make(chan struct{}), of: map[string]queue{}}
 	var again <-chan time.Time
 	failures := 0

@@ -54,12 +54,21 @@ type Result struct {
 	Refused []Refusal
 }
 
-// Refusal is what is not taken from a provider: a slice, or, without one, all of a service. What was taken of it before stays.
+// Refusal is what is not taken from a provider: a slice, or, without one, all of a service, or of all services. What was taken of it
+// before stays.
 type Refusal struct {
 	Provider string
 	Service  types.NamespacedName
 	Slice    string
 	Why      string
+}
+
+// Named is the service as namespace/name; empty for all.
+func (r *Refusal) Named() string {
+	if r.Service.Name == "" {
+		return ""
+	}
+	return r.Service.String()
 }
 
 func (r *Refusal) compare(o *Refusal) int {

@@ -35,18 +35,18 @@ const (
 // Slice is what is kept of an EndpointSlice: no node, no object that stands behind an address, and no hint, for those mean
 // nothing in another cluster.
 type Slice struct {
-	Name        string
-	AddressType discovery.AddressType
-	Ports       []discovery.EndpointPort
-	Endpoints   []Endpoint
+	Name        string                   `json:"name"`
+	AddressType discovery.AddressType    `json:"addressType"`
+	Ports       []discovery.EndpointPort `json:"ports,omitempty"`
+	Endpoints   []Endpoint               `json:"endpoints,omitempty"`
 }
 
 // Endpoint is what is kept of an endpoint.
 type Endpoint struct {
-	Addresses  []string
-	Conditions discovery.EndpointConditions
-	Hostname   *string
-	Zone       *string
+	Addresses  []string                     `json:"addresses"`
+	Conditions discovery.EndpointConditions `json:"conditions"`
+	Hostname   *string                      `json:"hostname,omitempty"`
+	Zone       *string                      `json:"zone,omitempty"`
 }
 
 // Services are what a cluster has of services, by their namespaces and names: slices, in the order of names.

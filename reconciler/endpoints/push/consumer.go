@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/clusters/endpointslices"
 	"github.com/waybill-dev/waybill/reconciler/endpoints"
@@ -44,7 +46,7 @@ type consumer struct {
 	// Of the goroutine that serves it alone:
 
 	taken   map[types.NamespacedName]bool // names that others have
-	refused map[endpoints.Refusal]bool    // as it was said
+	refused map[endpoints.Refusal]bool    // as it was said; nil: nothing was
 	failed  string                        // as it was said
 }
 
@@ -220,28 +222,23 @@ func (c *consumer) turn(ctx context.Context, r *reached) error {
 	if len(in.Imports) == 0 && len(in.Live) == 0 {
 		return errIdle
 	}
-	in.Providers = c.providers(wanted)
+	var refused []endpoints.Refusal
+	in.Providers, refused = c.providers(wanted)
 	res := endpoints.Resolve(&in)
-	c.say(ctx, res.Refused)
+	c.say(ctx, append(refused, res.Refused...))
 	return c.act(ctx, r, &res)
 }
 
-// providers is what is known of clusters.
-func (c *consumer) providers(wanted map[string][]types.NamespacedName) map[string]*endpoints.Provider {
-	all := map[string]*endpoints.Provider{}
-	for name, of := range wanted {
-		p := c.exchange.provider(name)
-		cluster, settings := c.exchange.cluster(name)
-		if p == nil || cluster == nil {
-			continue
+// providers is what is known of clusters, and which newer books of them are not taken.
+func (c *consumer) providers(wanted map[string][]types.NamespacedName) (all map[string]*endpoints.Provider, refused []endpoints.Refusal) {
+	all = map[string]*endpoints.Provider{}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		has, cluster, why := c.known(name, wanted[name])
+		if why != "" {
+			refused = append(refused, endpoints.Refusal{Provider: name, Why: why})
 		}
-		has := p.has(of, settings.StaleAfter.Duration)
-		switch uid := c.exchange.uidOf(cluster); uid {
-		case "":
-		case has.UID:
-			has.Certain = true
-		default: // what it had is that of another cluster
-			has.Services = nil
+		if has == nil {
+			continue
 		}
 		ranges, err := endpoints.Ranges(cluster.Annotations[endpoints.RangesAnnotation])
 		if err != nil {
@@ -250,7 +247,29 @@ func (c *consumer) providers(wanted map[string][]types.NamespacedName) map[strin
 		has.Ranges = ranges
 		all[name] = has
 	}
-	return all
+	return all, refused
+}
+
+// known is what is known of a cluster, by watching it, or by its books; nil for nothing. Refused says why a newer book is not taken.
+func (c *consumer) known(name string, wanted []types.NamespacedName) (has *endpoints.Provider, cluster *karmada.Cluster, refused string) {
+	if cluster, settings := c.exchange.elsewhere(name); cluster != nil {
+		has, refused = c.exchange.Books.of(cluster, settings.StaleAfter.Duration)
+		return has, cluster, refused
+	}
+	p := c.exchange.provider(name)
+	cluster, settings := c.exchange.cluster(name)
+	if p == nil || cluster == nil {
+		return nil, nil, ""
+	}
+	has = p.has(wanted, settings.StaleAfter.Duration)
+	switch uid := c.exchange.uidOf(cluster); uid {
+	case "":
+	case has.UID:
+		has.Certain = true
+	default: // what it had is that of another cluster
+		has.Services = nil
+	}
+	return has, cluster, ""
 }
 
 // act applies and deletes. Nothing is deleted of a Service of which anything cannot be applied: what is not there yet may stand for it.
@@ -305,11 +324,14 @@ func (c *consumer) say(ctx context.Context, refused []endpoints.Refusal) {
 			continue
 		}
 		if n++; n <= most {
-			c.exchange.log.WarnContext(ctx, "endpoints refused", "cluster", c.name, "from", w.Provider, "service", w.Service.String(), "slice", w.Slice, "reason", w.Why)
+			c.exchange.log.WarnContext(ctx, "endpoints refused", "cluster", c.name, "from", w.Provider, "service", w.Named(), "slice", w.Slice, "reason", w.Why)
 		}
 	}
 	if n > most {
 		c.exchange.log.WarnContext(ctx, "more endpoints refused", "cluster", c.name, "times", n-most)
+	}
+	if c.exchange.Refused != nil && (c.refused == nil || !maps.Equal(said, c.refused)) {
+		c.exchange.Refused(c.name, refused)
 	}
 	c.refused = said
 }

@@ -1,8 +1,9 @@
-// Package push carries endpoints of services from clusters to others, where both are reached from here: from watches to server-side
+// Package push carries endpoints of services from clusters to others: where both are reached from here, from watches to server-side
 // apply, in memory. What a cluster has follows from endpoints.Resolve.
 //
 // A consumer is served as long as its branch is applied. The clusters that it imports from are watched for that, whoever applies
-// to them, and once for all consumers that are served here.
+// to them, and once for all consumers that are served here. What clusters have that are not reached from here, their books say, which
+// somebody else reads; and books are written of clusters that are served here, for those who do not reach them.
 package push
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/endpoints"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -23,6 +25,15 @@ import (
 
 // Exchange carries endpoints. New makes one that serves nobody yet.
 type Exchange struct {
+	// Reaches says which of the registered clusters are reached from here; nil: those that are pushed to.
+	Reaches func(*karmada.Cluster) bool
+	// Books are those of clusters that are not reached from here. It is there from the beginning.
+	Books *Books
+	// Writer writes books of clusters that are served here; nil: nobody does.
+	Writer Writer
+	// Refused is told what is not taken of others for a cluster, whenever that changes; nil: nobody is.
+	Refused func(cluster string, all []endpoints.Refusal)
+
 	access clusters.Access
 	now    func() time.Time
 	random func() float64 // in [0, 1)
@@ -33,11 +44,17 @@ type Exchange struct {
 	settings   exchange.Services
 	providers  map[string]*provider // that anybody wants something of
 	consumers  map[string]*consumer
+	collectors map[string]*collector
 }
 
 // New makes an Exchange that reaches clusters by an access.
 func New(access clusters.Access, now func() time.Time, random func() float64, log *slog.Logger) *Exchange {
-	return &Exchange{access: access, now: now, random: random, log: log, providers: map[string]*provider{}, consumers: map[string]*consumer{}}
+	e := &Exchange{
+		access: access, now: now, random: random, log: log,
+		providers: map[string]*provider{}, consumers: map[string]*consumer{}, collectors: map[string]*collector{},
+	}
+	e.Books = &Books{exchange: e, latest: map[string]*latest{}}
+	return e
 }
 
 // Known says which clusters are registered, and how they exchange services, from now on.
@@ -46,6 +63,9 @@ func (e *Exchange) Known(registered []*karmada.Cluster, settings exchange.Servic
 	defer e.mu.Unlock()
 	e.registered, e.settings = registered, settings
 	for _, c := range e.consumers {
+		c.wake()
+	}
+	for _, c := range e.collectors {
 		c.wake()
 	}
 	for _, p := range e.providers {
@@ -83,6 +103,7 @@ func (e *Exchange) Applied(ctx context.Context, a Applied) {
 	if isNew {
 		go c.run(ctx)
 	}
+	e.collect(ctx, a.Cluster, f.Exports)
 }
 
 // left forgets a consumer.
@@ -95,16 +116,41 @@ func (e *Exchange) left(ctx context.Context, c *consumer) {
 	}
 }
 
-// cluster returns a registered cluster, as it is now, and by which settings it exchanges services; nil for one that takes no part: it
-// is not registered, is virtual, or is pulled to.
+// cluster returns a registered cluster, as it is now, and by which settings it exchanges services; nil for one that is not served from
+// here: it is not registered, is virtual, or is not reached.
 func (e *Exchange) cluster(name string) (*karmada.Cluster, exchange.Services) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := slices.IndexFunc(e.registered, func(c *karmada.Cluster) bool { return c.Name == name })
-	if i < 0 || virtual.Of(e.registered[i]) != nil || e.registered[i].Spec.SyncMode == karmada.Pull {
-		return nil, e.settings
+	if c := e.takesPart(name); c != nil && e.reaches(c) {
+		return c, e.settings
 	}
-	return e.registered[i], e.settings
+	return nil, e.settings
+}
+
+// elsewhere is cluster for one that takes part, and is not reached from here.
+func (e *Exchange) elsewhere(name string) (*karmada.Cluster, exchange.Services) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.takesPart(name); c != nil && !e.reaches(c) {
+		return c, e.settings
+	}
+	return nil, e.settings
+}
+
+// takesPart returns a cluster that is registered, and has an API server of its own. The lock is held.
+func (e *Exchange) takesPart(name string) *karmada.Cluster {
+	i := slices.IndexFunc(e.registered, func(c *karmada.Cluster) bool { return c.Name == name })
+	if i < 0 || virtual.Of(e.registered[i]) != nil {
+		return nil
+	}
+	return e.registered[i]
+}
+
+func (e *Exchange) reaches(c *karmada.Cluster) bool {
+	if e.Reaches != nil {
+		return e.Reaches(c)
+	}
+	return c.Spec.SyncMode != karmada.Pull
 }
 
 // serves reports that endpoints are brought to a cluster now: no person suspended it. Sync windows do not count: they are about what

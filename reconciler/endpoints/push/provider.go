@@ -34,24 +34,35 @@ type provider struct {
 	looks    chan struct{} // of one: what is known of the cluster has changed
 
 	mu      sync.Mutex
-	users   map[*consumer][]types.NamespacedName // what each wants
-	asked   map[string]bool                      // names of services that are asked for now, in whatever namespace
-	watched map[string]bool                      // those that the last list of this cluster had
+	users   map[user][]types.NamespacedName // what each wants
+	asked   map[string]bool                 // names of services that are asked for now, in whatever namespace
+	watched map[string]bool                 // those that the last list of this cluster had
 	live    []*discovery.EndpointSlice
 	uid     string
 	heard   time.Time // when it answered last; at first when it was first wanted
 	silent  bool      // as its users were told
 }
 
-// want says what a consumer wants of providers from now on: nil for nothing any more.
-func (e *Exchange) want(ctx context.Context, c *consumer, of map[string][]types.NamespacedName) {
+// user is who wants to know what a provider has: a consumer, or a collector.
+type user interface {
+	wake() // something has changed
+}
+
+// want says what a user wants of providers from now on: nil for nothing any more. Those that are not reached from here are not watched.
+func (e *Exchange) want(ctx context.Context, c user, of map[string][]types.NamespacedName) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for name := range of {
+	watched := map[string][]types.NamespacedName{}
+	for name, services := range of {
+		if is := e.takesPart(name); is == nil || e.reaches(is) {
+			watched[name] = services
+		}
+	}
+	for name := range watched {
 		if e.providers[name] == nil {
 			p := &provider{
 				exchange: e, name: name, anew: make(chan struct{}, 1), looks: make(chan struct{}, 1),
-				users: map[*consumer][]types.NamespacedName{}, heard: e.now(),
+				users: map[user][]types.NamespacedName{}, heard: e.now(),
 			}
 			var running context.Context
 			running, p.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may go on when this consumer leaves
@@ -61,7 +72,7 @@ func (e *Exchange) want(ctx context.Context, c *consumer, of map[string][]types.
 		}
 	}
 	for name, p := range e.providers {
-		if p.use(c, of[name]) == 0 {
+		if p.use(c, watched[name]) == 0 {
 			p.stop()
 			delete(e.providers, name)
 		}
@@ -75,8 +86,8 @@ func (e *Exchange) provider(name string) *provider {
 	return e.providers[name]
 }
 
-// use notes what a consumer wants, and returns how many want anything.
-func (p *provider) use(c *consumer, wanted []types.NamespacedName) int {
+// use notes what a user wants, and returns how many want anything.
+func (p *provider) use(c user, wanted []types.NamespacedName) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(wanted) == 0 {
@@ -93,7 +104,16 @@ func (p *provider) use(c *consumer, wanted []types.NamespacedName) int {
 	return len(p.users)
 }
 
-// has is what is known of it to a consumer.
+// sayAnswers says that a cluster answers again, or does not.
+func (e *Exchange) sayAnswers(cluster string, again bool) {
+	if again {
+		e.log.Info("a cluster answers again", "cluster", cluster)
+		return
+	}
+	e.log.Warn("a cluster does not answer: its endpoints are not ready in others", "cluster", cluster)
+}
+
+// has is what is known of it to a user.
 func (p *provider) has(wanted []types.NamespacedName, staleAfter time.Duration) *endpoints.Provider {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -300,11 +320,7 @@ func (p *provider) listen(ctx context.Context) {
 		if !changed {
 			continue
 		}
-		if is {
-			p.exchange.log.WarnContext(ctx, "a cluster does not answer: its endpoints are not ready in others", "cluster", p.name)
-		} else {
-			p.exchange.log.InfoContext(ctx, "a cluster answers again", "cluster", p.name)
-		}
+		p.exchange.sayAnswers(p.name, !is)
 		p.wakeUsers()
 	}
 }

@@ -21,7 +21,7 @@ const (
 )
 
 var (
-	errNoPart  = errors.New("it takes no part: it is not registered, is a virtual cluster, or has the syncMode Pull")
+	errNoPart  = errors.New("it is not reached from here: it is not registered, is a virtual cluster, or somebody else applies to it")
 	errAnother = errors.New("it is another cluster now")
 )
 

@@ -1,0 +1,291 @@
+package push_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	discovery "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/endpoints"
+	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
+	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
+	"github.com/waybill-dev/waybill/render/exchange"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/apiserver"
+)
+
+const exports = `{"exports": [{"namespace": "shop", "service": "api", "book": true}, {"namespace": "shop", "service": "web"}]}`
+
+// slow is how long a change may take by a book.
+const slow = 20 * time.Second
+
+// writer keeps books in memory.
+type writer struct {
+	mu     sync.Mutex
+	kept   book.Kept
+	writes []book.Book
+	away   error
+}
+
+func (s *writer) Last(context.Context, string) (book.Kept, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept, s.away
+}
+
+func (s *writer) Write(_ context.Context, _ exchange.Bus, b *book.Book, over book.Kept) (book.Kept, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away != nil {
+		return over, s.away
+	}
+	if over.Tree != s.kept.Tree {
+		return over, errors.New("somebody else wrote it")
+	}
+	s.writes = append(s.writes, *b)
+	s.kept = book.Kept{At: map[string]files.ID{"r": b.Tree().ID()}, Ref: "r", Tree: b.Tree(), Book: *b}
+	return s.kept, nil
+}
+
+func (*writer) Interval(config time.Duration) (time.Duration, error) { return config, nil }
+
+func (s *writer) books() []book.Book {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.writes)
+}
+
+// pair is two clusters that do not reach each other: eu-1 has an agent, which writes its book, and us-1 another one, which is told of it.
+type pair struct {
+	*fleet
+	writer  *writer
+	eu, us  *push.Exchange
+	mu      sync.Mutex
+	refused []endpoints.Refusal
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	p := &pair{fleet: newFleet(t, "eu-1", "us-1"), writer: &writer{}}
+	for _, c := range p.registered {
+		c.Spec.SyncMode = karmada.Pull
+	}
+	p.begins()
+	return p
+}
+
+// begins has both agents begin anew.
+func (p *pair) begins() {
+	agent := func(name string) *push.Exchange {
+		now := func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
+		e := push.New(clusters.Access{Folder: p.folder}, now, rand.Float64, slog.New(slog.NewTextHandler(&p.logs, nil)))
+		e.Reaches = func(c *karmada.Cluster) bool { return c.Name == name }
+		return e
+	}
+	p.eu, p.us = agent("eu-1"), agent("us-1")
+	p.eu.Writer = p.writer
+	p.us.Refused = func(_ string, all []endpoints.Refusal) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.refused = all
+	}
+	p.goBy(exchange.Services{Endpoints: exchange.Apply, MinInterval: metav1.Duration{Duration: time.Second}})
+}
+
+func (p *pair) goBy(s exchange.Services) {
+	p.eu.Known(p.registered, s)
+	p.us.Known(p.registered, s)
+}
+
+func (p *pair) appliedTo(e *push.Exchange, cluster, file string) {
+	e.Applied(p.Context(), push.Applied{Cluster: cluster, UID: apiserver.UID, Owner: owner, File: []byte(file)})
+}
+
+// carries tells us-1 of what is written, every 100 ms, until the test ends.
+func (p *pair) carries() {
+	go func() {
+		for p.Context().Err() == nil {
+			if all, _ := p.us.Books.Sought(); len(all) == 1 {
+				if kept, err := p.writer.Last(p.Context(), "eu-1"); err == nil && kept.Ref != "" {
+					p.us.Books.Read(all[0], &kept.Book, nil)
+					p.us.Books.Looked(10 * time.Hour)
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}()
+}
+
+// says waits until what is refused says something; empty: until nothing is refused.
+func (p *pair) says(want string) {
+	p.Helper()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		var all []string
+		p.mu.Lock()
+		for _, r := range p.refused {
+			all = append(all, r.Provider+" "+r.Named()+" "+r.Slice+": "+r.Why)
+		}
+		p.mu.Unlock()
+		if text := strings.Join(all, "\n"); want == "" && text == "" || want != "" && strings.Contains(text, want) {
+			return
+		} else if time.Since(began) > 2*fast {
+			p.Fatalf("what is refused is %q, want %q", text, want)
+		}
+	}
+}
+
+// TestEndpointsGoByABook changes what a cluster has that nobody reaches who needs it. What nobody needs is in no book.
+func TestEndpointsGoByABook(t *testing.T) {
+	p := newPair(t)
+	p.has("eu-1", "api", "api-1", "10.101.0.5")
+	p.has("eu-1", "web", "web-1", "10.101.0.9")
+	p.appliedTo(p.us, "us-1", imports)
+	p.appliedTo(p.eu, "eu-1", exports)
+	p.carries()
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", slow)
+	p.has("eu-1", "api", "api-1", "10.101.0.6", "10.101.0.5")
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5 10.101.0.6", slow)
+	p.servers["eu-1"].Remove(below + "api-1")
+	p.soon("us-1", "eu-1-api-1", "", slow)
+	all := p.writer.books()
+	for i, b := range all {
+		if len(b.Services) != 1 || b.Cluster != "eu-1" || b.UID != apiserver.UID || i > 0 && b.Number <= all[i-1].Number {
+			t.Errorf("book %d is %+v", i, b)
+		}
+	}
+
+	// what is as it was is not written again, nor by an agent that begins anew
+	written := len(all)
+	p.goBy(exchange.Services{})
+	p.begins()
+	p.appliedTo(p.eu, "eu-1", exports)
+	p.appliedTo(p.us, "us-1", imports)
+	time.Sleep(2 * time.Second)
+	if now := p.writer.books(); len(now) != written {
+		t.Errorf("there are %d more books: %+v", len(now)-written, now[written:])
+	}
+	p.has("eu-1", "api", "api-2", "10.101.0.7")
+	p.soon("us-1", "eu-1-api-2", "http 10.101.0.7", slow)
+	p.appliedTo(p.us, "us-1", `{"imports": [{"namespace": "shop", "service": "other", "style": "native", "from": ["eu-1"]}]}`)
+	p.soon("us-1", "eu-1-api-2", "", slow)
+	if writes := p.servers["eu-1"].Writes(); len(writes) > 0 {
+		t.Errorf("the provider is written to: %v", writes)
+	}
+}
+
+// TestABookThatDoesNotCountChangesNothing puts one there that is older, of another cluster, or has what may not be taken.
+func TestABookThatDoesNotCountChangesNothing(t *testing.T) {
+	p := newPair(t)
+	now := time.Now()
+	slice := func(name, address string) endpoints.Slice {
+		return endpoints.Slice{Name: name, AddressType: "IPv4", Endpoints: []endpoints.Endpoint{{Addresses: []string{address}}}}
+	}
+	api := service("api")
+	of := func(number int, s ...endpoints.Slice) *book.Book {
+		return &book.Book{Cluster: "eu-1", UID: apiserver.UID, Time: now, Number: uint64(now.UnixMilli() + int64(number)), Services: endpoints.Services{api: s, service("secret"): {slice("secret-1", "10.101.0.8")}}}
+	}
+	tells := func(b *book.Book, err error) {
+		all, _ := p.us.Books.Sought()
+		p.us.Books.Read(all[0], b, err)
+	}
+	p.appliedTo(p.us, "us-1", strings.Replace(imports, `, "ports": ["http"]`, "", 1))
+	p.stays("us-1", "eu-1-api-1", "") // it was not looked for a book yet
+	tells(nil, errors.New("there is no book"))
+	p.says("eu-1 shop/api : there is no book")
+	tells(of(10, slice("api-1", "10.101.0.5")), nil)
+	const is = "10.101.0.5"
+	p.soon("us-1", "eu-1-api-1", is, fast)
+	p.says("")
+	for why, b := range map[string]*book.Book{
+		"its number is below": of(9), "another cluster": {Cluster: "us-1", Number: of(11).Number}, "spec.id": {Cluster: "eu-1", UID: "other", Number: of(11).Number},
+		"from now": of(3600_000),
+	} {
+		tells(b, nil)
+		p.says(why)
+		p.stays("us-1", "eu-1-api-1", is)
+	}
+	tells(nil, errors.New("it is signed by another key"))
+	p.says("signed by another key")
+	p.stays("us-1", "eu-1-api-1", is)
+
+	// one address of a slice that may not be taken leaves that slice alone, and no other
+	tells(of(20, slice("api-1", "127.0.0.1"), slice("api-2", "10.101.0.6")), nil)
+	p.soon("us-1", "eu-1-api-2", "10.101.0.6", fast)
+	p.says("eu-1 shop/api api-1: 127.0.0.1 is a loopback address")
+	p.stays("us-1", "eu-1-api-1", is)
+	for _, name := range []string{"eu-1-secret-1", "eu-1-secret"} {
+		if got := p.shown("us-1", name); got != "" {
+			t.Errorf("what is not imported is there: %s", got)
+		}
+	}
+	tells(of(21), nil)
+	p.soon("us-1", "eu-1-api-1", "", fast)
+}
+
+// TestAnAgentThatIsSilent has the API server of a provider stop answering, while its agent runs, and answer again.
+func TestAnAgentThatIsSilent(t *testing.T) {
+	p := newPair(t)
+	fails := p.failing("eu-1")
+	p.has("eu-1", "api", "api-1", "10.101.0.5")
+	p.appliedTo(p.us, "us-1", imports)
+	p.appliedTo(p.eu, "eu-1", exports)
+	p.carries()
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", slow)
+	p.goBy(exchange.Services{Endpoints: exchange.Apply, MinInterval: metav1.Duration{Duration: time.Second}, StaleAfter: metav1.Duration{Duration: time.Hour}})
+	written := len(p.writer.books())
+
+	// time goes by, and the book is renewed as long as the cluster answers
+	p.ahead.Store(int64(50 * time.Minute))
+	for began := time.Now(); len(p.writer.books()) == written; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("the book is not renewed")
+		}
+	}
+	p.fail("eu-1", fails, true)
+	p.ahead.Store(int64(100 * time.Minute))
+	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+	p.ahead.Store(int64(200 * time.Minute))
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", slow)
+	p.fail("eu-1", fails, false)
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", 40*time.Second)
+}
+
+// TestWhoLooksAwayJudgesNobody has hours go by in which nobody looks.
+func TestWhoLooksAwayJudgesNobody(t *testing.T) {
+	p := newPair(t)
+	p.goBy(exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Minute}})
+	p.appliedTo(p.us, "us-1", imports)
+	all, _ := p.us.Books.Sought()
+	port, number := "http", int32(8080)
+	s := endpoints.Slice{
+		Name: "api-1", AddressType: "IPv4", Ports: []discovery.EndpointPort{{Name: &port, Port: &number}}, Endpoints: []endpoints.Endpoint{{Addresses: []string{"10.101.0.5"}}},
+	}
+	p.us.Books.Read(all[0], &book.Book{Cluster: "eu-1", UID: apiserver.UID, Number: 1, Services: endpoints.Services{service("api"): {s}}}, nil)
+	p.us.Books.Looked(10 * time.Second)
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	p.ahead.Store(int64(5 * time.Hour))
+	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+	p.us.Books.Looked(10 * time.Second)
+	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+	for seconds := 10; seconds <= 70; seconds += 10 {
+		p.ahead.Store(int64(5*time.Hour + time.Duration(seconds)*time.Second))
+		p.us.Books.Looked(10 * time.Second)
+	}
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", fast)
+}
+
+// service is one of the namespace shop.
+func service(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: "shop", Name: name}
+}
