@@ -80,22 +80,7 @@ func Encode(lines []Line) []byte {
 		name    string
 		imports bool
 	}{{"exports", false}, {"imports", true}} {
-		var of []*Line
-		for i := range lines {
-			if lines[i].imports == part.imports {
-				of = append(of, &lines[i])
-			}
-		}
-		slices.SortStableFunc(of, func(a, b *Line) int {
-			if c := a.compare(b); c != 0 || a.book == b.book {
-				return c
-			}
-			if a.book {
-				return -1
-			}
-			return 1
-		})
-		of = slices.CompactFunc(of, func(a, b *Line) bool { return a.compare(b) == 0 })
+		of := sorted(lines, part.imports)
 		if len(of) == 0 {
 			continue
 		}
@@ -117,6 +102,25 @@ func Encode(lines []Line) []byte {
 		return nil
 	}
 	return []byte("{\n" + b.String() + "\n}\n")
+}
+
+// sorted are the imports or exports among lines, each once.
+func sorted(lines []Line, imports bool) (of []*Line) {
+	for i := range lines {
+		if lines[i].imports == imports {
+			of = append(of, &lines[i])
+		}
+	}
+	slices.SortStableFunc(of, func(a, b *Line) int {
+		if c := a.compare(b); c != 0 || a.book == b.book {
+			return c
+		}
+		if a.book {
+			return -1
+		}
+		return 1
+	})
+	return slices.CompactFunc(of, func(a, b *Line) bool { return a.compare(b) == 0 })
 }
 
 // Decode reads a file back; nil is none. One that a later version wrote has fields that this one does not know, and passes over. One

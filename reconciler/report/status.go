@@ -164,12 +164,7 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 		if len(c.Flipped) > 0 {
 			p.line("%s: healthy by the rules of the version before, and not by those of this one: %s", c.Cluster, countedByKind(c.Flipped))
 		}
-		for _, r := range c.Refused {
-			p.line("%s: endpoints of %s from %s are not taken: %s", c.Cluster, cmp.Or(r.Service, "all services"), r.From, r.Message)
-		}
-		if c.More > 0 {
-			p.line("%s: %s of endpoints more", c.Cluster, words.Count(c.More, "refusal"))
-		}
+		c.printRefused(&p)
 		if c.isCredentialEnding(now) {
 			p.line("%s: its credential is valid until %s; replace it", c.Cluster, c.Expires.UTC().Format(time.RFC3339))
 		}
@@ -179,6 +174,16 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 	}
 	p.line("")
 	return columns(w, []string{"CLUSTER", "OBJECT", "APPLIED", "HEALTH", "SINCE", "BY", "MESSAGE"}, objects)
+}
+
+// printRefused says which endpoints of other clusters are not taken, and why.
+func (c *clusterStatus) printRefused(p *printer) {
+	for _, r := range c.Refused {
+		p.line("%s: endpoints of %s from %s are not taken: %s", c.Cluster, cmp.Or(r.Service, "all services"), r.From, r.Message)
+	}
+	if c.More > 0 {
+		p.line("%s: %s of endpoints more", c.Cluster, words.Count(c.More, "refusal"))
+	}
 }
 
 // countedByKind lists how many there are of each kind.

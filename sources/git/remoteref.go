@@ -87,7 +87,7 @@ func (l *Loose) Refs(ctx context.Context, wanted func(ref string, id files.ID) b
 	if len(ids) == 0 {
 		return b, nil
 	}
-	if err = u.remote.read(ctx, s, adv, ids, most, &b); err != nil {
+	if err = (&reading{u.remote, most, &b}).commits(ctx, s, adv, ids); err != nil {
 		err = fmt.Errorf("reading refs of %s: %w", r.shown, err)
 	}
 	return b, err
@@ -98,19 +98,26 @@ type uploadSession interface {
 	UploadPack(ctx context.Context, req *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
 }
 
-// read reads commits at once. Where they are more than they may be, somebody put something else there: then they are read by
+// reading reads commits of a remote within bounds, each, into what is known of its refs.
+type reading struct {
+	of   *remote
+	most Bounds
+	into *RemoteRefs
+}
+
+// commits reads commits at once. Where they are more than they may be, somebody put something else there: then they are read by
 // halves, until it is alone, and says nothing.
-func (m *remote) read(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID, most Bounds, into *RemoteRefs) error {
+func (r *reading) commits(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) error {
 	n := len(ids)
-	store, err := m.borrowed(ctx, s, adv, ids, Bounds{
-		Pack: int64(n) * most.Pack, Objects: uint32(n) * most.Objects, //nolint:gosec // so many refs no server has
-		Object: most.Object, All: int64(n) * most.All,
+	store, err := r.of.borrowed(ctx, s, adv, ids, Bounds{
+		Pack: int64(n) * r.most.Pack, Objects: uint32(n) * r.most.Objects, //nolint:gosec // so many refs no server has
+		Object: r.most.Object, All: int64(n) * r.most.All,
 	})
 	if _, large := errors.AsType[*LimitError](err); large && n > 1 {
 		for _, half := range [][]files.ID{ids[:n/2], ids[n/2:]} {
-			again, adv, err := m.upload(ctx)
+			again, adv, err := r.of.upload(ctx)
 			if err == nil {
-				err = m.read(ctx, again, adv, half, most, into)
+				err = r.commits(ctx, again, adv, half)
 				again.Close()
 			}
 			if err != nil {
@@ -119,15 +126,15 @@ func (m *remote) read(ctx context.Context, s uploadSession, adv *packp.AdvRefs, 
 		}
 		return nil
 	} else if large {
-		into.Unfit[ids[0]] = err
+		r.into.Unfit[ids[0]] = err
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if into.Read[id], err = remoteRefOf(store, id); err != nil {
-			into.Unfit[id] = err
+		if r.into.Read[id], err = remoteRefOf(store, id); err != nil {
+			r.into.Unfit[id] = err
 		}
 	}
 	return nil
@@ -180,18 +187,26 @@ func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author,
 	for _, ref := range slices.Sorted(maps.Keys(messages)) {
 		updates = append(updates, Update{Branch: ref, Tree: files.NewFolder(nil), Message: messages[ref], Author: by, When: at})
 	}
-	_, err := LooseOf(r).replace(ctx, updates, nil, true)
+	_, err := LooseOf(r).replace(ctx, updates, nil, atAny)
 	return err
 }
 
 // Replace has a ref, by its full name, which is u.Branch, lead to a commit without a parent. It has to be at u.Old, and is elsewhere a
 // RaceError. Of was, the folder that is there, nothing is sent again; nil: all is. A server that takes no such ref gives a RefusedError.
 func (l *Loose) Replace(ctx context.Context, u Update, was *files.Folder) (files.ID, error) {
-	return l.replace(ctx, []Update{u}, was, false)
+	return l.replace(ctx, []Update{u}, was, atOld)
 }
 
+// refAt is where refs may be that are replaced.
+type refAt int
+
+const (
+	atOld refAt = iota // where Update.Old says
+	atAny
+)
+
 // replace has refs lead to commits, wherever they were or from where they have to be, and returns the first of these.
-func (l *Loose) replace(ctx context.Context, updates []Update, was *files.Folder, anywhere bool) (first files.ID, err error) {
+func (l *Loose) replace(ctx context.Context, updates []Update, was *files.Folder, at refAt) (first files.ID, err error) {
 	r := l.repo
 	var refs []string
 	all := make([]move, len(updates))
@@ -208,7 +223,7 @@ func (l *Loose) replace(ctx context.Context, updates []Update, was *files.Folder
 		err = ErrNoURL
 	}
 	if err == nil {
-		err = server.remote.replace(ctx, all, was, anywhere)
+		err = server.remote.replace(ctx, all, was, at)
 	}
 	if err != nil {
 		return files.ID{}, fmt.Errorf("writing %s to %s: %w", strings.Join(refs, ", "), r.shown, err)
@@ -216,7 +231,7 @@ func (l *Loose) replace(ctx context.Context, updates []Update, was *files.Folder
 	return all[0].id, nil
 }
 
-func (m *remote) replace(ctx context.Context, all []move, was *files.Folder, anywhere bool) error {
+func (m *remote) replace(ctx context.Context, all []move, was *files.Folder, at refAt) error {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	s, adv, err := m.receivePack(ctx)
@@ -227,7 +242,7 @@ func (m *remote) replace(ctx context.Context, all []move, was *files.Folder, any
 	commands := make([]*packp.Command, len(all))
 	for i, to := range all {
 		is := adv.References[to.Branch]
-		if !anywhere && files.ID(is) != to.Old {
+		if at == atOld && files.ID(is) != to.Old {
 			return &RaceError{Branch: to.Branch, Want: to.Old, Got: files.ID(is)}
 		}
 		commands[i] = &packp.Command{Name: plumbing.ReferenceName(to.Branch), Old: is, New: plumbing.Hash(to.id)}

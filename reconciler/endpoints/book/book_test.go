@@ -212,29 +212,29 @@ func TestWhenABookIsPushed(t *testing.T) {
 		}
 	}
 	due("nothing happened", -1)
-	p.Changed(at(0), interval, false)
+	p.Changed(at(0), interval)
 	due("a pod is there", 10)
-	p.Changed(at(3), interval, false)
+	p.Changed(at(3), interval)
 	due("another one does not put it off", 10)
-	p.Changed(at(4), interval, true)
+	p.Lost(at(4), interval)
 	due("one that is lost is told of soon", 6)
-	p.Changed(at(5), interval, true)
+	p.Lost(at(5), interval)
 	due("another one does not put it off", 6)
 	p.Settled()
 	due("all is as it was", -1)
 	for n := range 6 {
-		p.Changed(at(10+3*n), interval, true)
+		p.Lost(at(10+3*n), interval)
 		due("one after the other", 12+3*n)
 		p.Pushed(at(12 + 3*n))
 		due("it is pushed", -1)
 	}
-	p.Changed(at(30), interval, true)
+	p.Lost(at(30), interval)
 	due("six are pushed a minute, and no more", 72)
 	p.Pushed(at(72))
-	p.Changed(at(73), interval, true)
+	p.Lost(at(73), interval)
 	due("the next", 75)
 	p.Pushed(at(75))
-	p.Changed(at(140), time.Second, true)
+	p.Lost(at(140), time.Second)
 	due("what is lost waits no longer than others", 141)
 }
 

@@ -13,8 +13,9 @@ const (
 	Soon = 2 * time.Second
 	// mostPushes is how many pushes a minute are made of one cluster.
 	mostPushes = 6
-	// Usual is how long other changes wait, and Large the same where more than manyBooks are in a repository, or it is at a public host.
-	Usual     = 10 * time.Second
+	// Usual is how long other changes wait.
+	Usual = 10 * time.Second
+	// Large is Usual where more than manyBooks are in a repository, or it is at a public host.
 	Large     = 60 * time.Second
 	manyBooks = 50
 	// mostPublic is how many books may be in a repository at a public host, which bears as many pushes a minute.
@@ -45,12 +46,11 @@ type Throttle struct {
 	pushed []time.Time // the last ones, the oldest first
 }
 
-// Changed notes a change, which may have been noted before: it waits an interval, or less where an endpoint is lost by it.
-func (p *Throttle) Changed(now time.Time, interval time.Duration, loses bool) {
-	wait := interval
-	if loses {
-		wait = min(interval, Soon)
-	}
+// Lost notes a change, which may have been noted before, by which an endpoint is lost: it waits an interval, but no longer than Soon.
+func (p *Throttle) Lost(now time.Time, interval time.Duration) { p.Changed(now, min(interval, Soon)) }
+
+// Changed notes another change, which may have been noted before: it waits so long.
+func (p *Throttle) Changed(now time.Time, wait time.Duration) {
 	if at := now.Add(wait); p.due.IsZero() || at.Before(p.due) {
 		p.due = at
 	}

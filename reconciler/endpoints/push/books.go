@@ -132,7 +132,7 @@ func (b *Books) Looked(usual time.Duration) {
 		}
 		if is := b.isSilent(l, e.settings.StaleAfter.Duration); is != l.silent {
 			l.silent = is
-			e.sayAnswers(name, !is)
+			e.saySilent(name, is)
 			b.wake(name)
 		}
 	}

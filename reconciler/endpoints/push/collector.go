@@ -206,10 +206,12 @@ func (c *collector) write(ctx context.Context, next *book.Book, settings exchang
 	again = c.read.Add(reread)
 	was := &c.kept.Book
 	switch renews := c.renews(settings.StaleAfter.Duration); {
+	case book.Loses(was.Services, next.Services):
+		c.throttle.Lost(now, interval)
 	case c.kept.Ref == "" || !book.Same(next.Services, was.Services) || next.UID != was.UID:
-		c.throttle.Changed(now, interval, book.Loses(was.Services, next.Services))
+		c.throttle.Changed(now, interval)
 	case !renews.IsZero() && !renews.After(now):
-		c.throttle.Changed(now, 0, false)
+		c.throttle.Changed(now, 0)
 	default:
 		c.throttle.Settled()
 		if !renews.IsZero() && renews.Before(again) {

@@ -104,13 +104,13 @@ func (p *provider) use(c user, wanted []types.NamespacedName) int {
 	return len(p.users)
 }
 
-// sayAnswers says that a cluster answers again, or does not.
-func (e *Exchange) sayAnswers(cluster string, again bool) {
-	if again {
-		e.log.Info("a cluster answers again", "cluster", cluster)
+// saySilent says of a cluster whether it is silent, which is not as it was.
+func (e *Exchange) saySilent(cluster string, is bool) {
+	if is {
+		e.log.Warn("a cluster does not answer: its endpoints are not ready in others", "cluster", cluster)
 		return
 	}
-	e.log.Warn("a cluster does not answer: its endpoints are not ready in others", "cluster", cluster)
+	e.log.Info("a cluster answers again", "cluster", cluster)
 }
 
 // has is what is known of it to a user.
@@ -320,7 +320,7 @@ func (p *provider) listen(ctx context.Context) {
 		if !changed {
 			continue
 		}
-		p.exchange.sayAnswers(p.name, !is)
+		p.exchange.saySilent(p.name, is)
 		p.wakeUsers()
 	}
 }

@@ -153,7 +153,7 @@ func (l *layer) write(s *service, roles []role, from []string) {
 	for i, has := range roles {
 		if has&exports != 0 {
 			export := plain
-			if _, provides := slices.BinarySearch(from, l.exchange.clusters[i]); provides && readers.of(l.exchange.pulls[i], has) {
+			if _, provides := slices.BinarySearch(from, l.exchange.clusters[i]); provides && l.reads(readers, i, has) {
 				export = booked
 			}
 			l.of[i] = append(l.of[i], export)
@@ -182,15 +182,16 @@ func (l *layer) readers(roles []role) (r readers) {
 	return r
 }
 
-// of reports that others read the book of a cluster that exports the service: any of them if it is pulled to, and otherwise those that are.
-func (r readers) of(isPulled bool, has role) bool {
-	if isPulled {
-		if has&imports != 0 {
-			r.all--
-		}
-		return r.all > 0
+// reads reports that others read the book of a cluster that exports the service: any of them if it is pulled to, and otherwise those that
+// are.
+func (l *layer) reads(r readers, cluster int, has role) bool {
+	switch {
+	case !l.exchange.pulls[cluster]:
+		return r.pulled > 0
+	case has&imports != 0:
+		return r.all > 1
 	}
-	return r.pulled > 0
+	return r.all > 0
 }
 
 func (l *layer) add(line rules.Line) entry {

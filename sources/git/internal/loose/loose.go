@@ -101,6 +101,7 @@ func entry(store *memory.Storage, e object.TreeEntry, depth int) (files.Entry, e
 		}
 		data, err := content(o)
 		return files.FileEntry(e.Name, files.NewBlob(data)), err
+	default:
+		return files.Entry{}, &UnfitError{"it has something else than plain files"}
 	}
-	return files.Entry{}, &UnfitError{"it has something else than plain files"}
 }
