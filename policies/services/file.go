@@ -80,8 +80,13 @@ func Encode(lines []Line) []byte {
 		name    string
 		imports bool
 	}{{"exports", false}, {"imports", true}} {
-		of := sorted(lines, part.imports)
-		if len(of) == 0 {
+		var of []*Line
+		for i := range lines {
+			if lines[i].imports == part.imports {
+				of = append(of, &lines[i])
+			}
+		}
+		if of = sorted(of); len(of) == 0 {
 			continue
 		}
 		if b.Len() > 0 {
@@ -104,13 +109,8 @@ func Encode(lines []Line) []byte {
 	return []byte("{\n" + b.String() + "\n}\n")
 }
 
-// sorted are the imports or exports among lines, each once.
-func sorted(lines []Line, imports bool) (of []*Line) {
-	for i := range lines {
-		if lines[i].imports == imports {
-			of = append(of, &lines[i])
-		}
-	}
+// sorted sorts lines, and leaves each in once.
+func sorted(of []*Line) []*Line {
 	slices.SortStableFunc(of, func(a, b *Line) int {
 		if c := a.compare(b); c != 0 || a.book == b.book {
 			return c

@@ -132,8 +132,11 @@ func (b *Books) Looked(usual time.Duration) {
 		}
 		if is := b.isSilent(l, e.settings.StaleAfter.Duration); is != l.silent {
 			l.silent = is
-			e.saySilent(name, is)
-			b.wake(name)
+			if b.wake(name); is {
+				e.saySilent(name)
+			} else {
+				e.sayAnswers(name)
+			}
 		}
 	}
 }

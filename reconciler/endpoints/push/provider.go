@@ -104,12 +104,12 @@ func (p *provider) use(c user, wanted []types.NamespacedName) int {
 	return len(p.users)
 }
 
-// saySilent says of a cluster whether it is silent, which is not as it was.
-func (e *Exchange) saySilent(cluster string, is bool) {
-	if is {
-		e.log.Warn("a cluster does not answer: its endpoints are not ready in others", "cluster", cluster)
-		return
-	}
+// saySilent and sayAnswers say of a cluster that it is silent, and that it is so no longer.
+func (e *Exchange) saySilent(cluster string) {
+	e.log.Warn("a cluster does not answer: its endpoints are not ready in others", "cluster", cluster)
+}
+
+func (e *Exchange) sayAnswers(cluster string) {
 	e.log.Info("a cluster answers again", "cluster", cluster)
 }
 
@@ -320,7 +320,11 @@ func (p *provider) listen(ctx context.Context) {
 		if !changed {
 			continue
 		}
-		p.exchange.saySilent(p.name, is)
+		if is {
+			p.exchange.saySilent(p.name)
+		} else {
+			p.exchange.sayAnswers(p.name)
+		}
 		p.wakeUsers()
 	}
 }
