@@ -47,8 +47,7 @@ const (
 // Services say how clusters exchange services.
 type Services struct {
 	Endpoints Endpoints `json:"endpoints"`
-	// Bus is Refs if it is empty.
-	Bus Bus `json:"bus,omitempty"`
+	Bus       Bus       `json:"bus,omitempty"`
 	// MinInterval is how long a change of endpoints waits until it is pushed to a repository, unless an endpoint is lost by it, and how
 	// often it is looked for those of others. With 0s that depends on how many clusters push there.
 	MinInterval metav1.Duration `json:"minInterval,omitzero"`
@@ -57,7 +56,7 @@ type Services struct {
 }
 
 // Default is off.
-func Default() Services { return Services{Endpoints: Off} }
+func Default() Services { return Services{Endpoints: Off, Bus: Refs} }
 
 // Check names the first field with a problem.
 func (s *Services) Check() (field, problem string) {

@@ -24,6 +24,7 @@ type Bounds struct {
 	Objects uint32 // in it
 	Object  int64  // bytes of one, unpacked
 	All     int64  // bytes of all, unpacked
+	Paths   int    // files and folders at their places, where those of a commit are read at once
 }
 
 // FetchWithin has a commit at hand that a ref of the server is at, and what is below it, as far as its pack is

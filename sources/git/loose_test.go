@@ -2,7 +2,9 @@ package git
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +16,7 @@ import (
 
 const looseRef = "refs/waybill/endpoints/eu-1"
 
-var roomy = Bounds{Pack: 1 << 20, Objects: 100, Object: 1 << 20, All: 4 << 20}
+var roomy = Bounds{Pack: 1 << 20, Objects: 100, Object: 1 << 20, All: 4 << 20, Paths: 20}
 
 // folder is a folder with files, by their paths of two parts.
 func folderWith(contents map[string]string) *files.Folder {
@@ -126,14 +128,40 @@ func TestWhatIsUnfitIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	puts("link", map[string][]byte{"b": []byte("1")})
+	// a folder in which a name stands twice, and one that names another a thousand times, eight deep
+	trees := func(name, tree string) {
+		run(t, work, "push", "-q", dir, run(t, work, "commit-tree", "-m", name, tree)+":refs/waybill/endpoints/"+name)
+	}
+	blob := run(t, work, "hash-object", "-w", "b")
+	trees("twice", written(t, work, strings.Repeat("100644 a\x00"+raw(t, blob), 2)))
+	deep := written(t, work, "100644 a\x00"+raw(t, blob))
+	for range 7 {
+		var wide strings.Builder
+		for n := range 1000 {
+			wide.WriteString(fmt.Sprintf("40000 d%03d\x00", n) + raw(t, deep))
+		}
+		deep = written(t, work, wide.String())
+	}
+	trees("wide", deep)
 
 	all, err := LooseOf(r).Refs(t.Context(), func(ref string, _ files.ID) bool { return strings.Contains(ref, "waybill/endpoints/") }, roomy)
 	if err != nil {
 		t.Fatal(err)
 	}
+	// neither of them is read where commits without files are
+	light, err := r.RemoteRefs(t.Context(), func(ref string, _ files.ID) bool { return strings.Contains(ref, "waybill/endpoints/") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, is := range light.Read {
+		if is.Tree != nil {
+			t.Errorf("%s has files, and is read: %+v", id, is)
+		}
+	}
 	for ref, want := range map[string]string{
 		"refs/waybill/endpoints/good": "", "refs/heads/waybill/endpoints/good": "", "refs/waybill/endpoints/noise": "bytes of a pack", "refs/waybill/endpoints/bomb": "bytes of an object",
 		"refs/waybill/endpoints/later": "has a parent", "refs/waybill/endpoints/tree": "is no commit", "refs/waybill/endpoints/link": "something else than plain files",
+		"refs/waybill/endpoints/twice": "stands twice", "refs/waybill/endpoints/wide": "more files than it may have",
 	} {
 		id := all.Refs[ref]
 		is, why := all.Read[id], all.Unfit[id]
@@ -141,4 +169,24 @@ func TestWhatIsUnfitIsNamed(t *testing.T) {
 			t.Errorf("%s at %s is %+v, unfit: %v; want %q", ref, id, is, why, want)
 		}
 	}
+}
+
+// written writes a folder as it is given, whatever Git would say of it, and returns its id.
+func written(t *testing.T, dir, data string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tree")
+	if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return run(t, dir, "hash-object", "-w", "-t", "tree", "--literally", file)
+}
+
+// raw is an id in bytes.
+func raw(t *testing.T, id string) string {
+	t.Helper()
+	data, err := hex.DecodeString(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

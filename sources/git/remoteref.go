@@ -46,19 +46,13 @@ func LooseOf(r *Repo) *Loose { return &Loose{r} }
 // Name is that of the repository.
 func (l *Loose) Name() string { return l.repo.Name() }
 
-// message are the bounds of a commit without files.
+// message are the bounds of a commit without files: no path is read.
 var message = Bounds{Pack: 8 << 10, Objects: 2, Object: 8 << 10, All: 16 << 10}
 
 // RemoteRefs asks the server for its refs, once, and reads those without files that wanted chooses,
 // with at most one more request. Nothing of them is stored.
 func (r *Repo) RemoteRefs(ctx context.Context, wanted func(ref string, id files.ID) bool) (RemoteRefs, error) {
-	b, err := LooseOf(r).Refs(ctx, wanted, message)
-	for id, is := range b.Read {
-		if is.Tree != nil && len(is.Tree.Entries()) > 0 {
-			b.Read[id] = RemoteRef{}
-		}
-	}
-	return b, err
+	return LooseOf(r).Refs(ctx, wanted, message)
 }
 
 // Refs asks the server for its refs, once, and reads those that wanted chooses, each within bounds, with at most one more
@@ -111,7 +105,7 @@ func (r *reading) commits(ctx context.Context, s uploadSession, adv *packp.AdvRe
 	n := len(ids)
 	store, err := r.of.borrowed(ctx, s, adv, ids, Bounds{
 		Pack: int64(n) * r.most.Pack, Objects: uint32(n) * r.most.Objects, //nolint:gosec // so many refs no server has
-		Object: r.most.Object, All: int64(n) * r.most.All,
+		Object: r.most.Object, All: int64(n) * r.most.All, Paths: r.most.Paths,
 	})
 	if _, large := errors.AsType[*LimitError](err); large && n > 1 {
 		for _, half := range [][]files.ID{ids[:n/2], ids[n/2:]} {
@@ -133,7 +127,7 @@ func (r *reading) commits(ctx context.Context, s uploadSession, adv *packp.AdvRe
 		return err
 	}
 	for _, id := range ids {
-		if r.into.Read[id], err = remoteRefOf(store, id); err != nil {
+		if r.into.Read[id], err = remoteRefOf(store, id, r.most.Paths); err != nil {
 			r.into.Unfit[id] = err
 		}
 	}
@@ -167,8 +161,8 @@ func (m *remote) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRe
 }
 
 // remoteRefOf reads a commit; one that is not fit says nothing.
-func remoteRefOf(store *memory.Storage, id files.ID) (RemoteRef, error) {
-	c, err := loose.Read(store, id)
+func remoteRefOf(store *memory.Storage, id files.ID, paths int) (RemoteRef, error) {
+	c, err := loose.Read(store, id, paths)
 	if err != nil {
 		return RemoteRef{}, err
 	}

@@ -24,7 +24,9 @@ type Repository interface {
 }
 
 // most is what is taken of a book.
-var most = git.Bounds{Pack: 16 << 20, Objects: 2*book.MostServices + 3, Object: book.MostBytes, All: 64 << 20}
+var most = git.Bounds{
+	Pack: 16 << 20, Objects: 2*book.MostServices + 3, Object: book.MostBytes, All: 64 << 20, Paths: 2*book.MostServices + 1,
+}
 
 // Writer writes books to a repository, which signs them. It is a push.Writer.
 type Writer struct {
