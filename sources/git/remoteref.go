@@ -181,6 +181,9 @@ func (r *Repo) Light(ctx context.Context, messages map[string]string, by Author,
 	for _, ref := range slices.Sorted(maps.Keys(messages)) {
 		updates = append(updates, Update{Branch: ref, Tree: files.NewFolder(nil), Message: messages[ref], Author: by, When: at})
 	}
+	if len(updates) == 0 {
+		return nil
+	}
 	_, err := LooseOf(r).replace(ctx, updates, nil, atAny)
 	return err
 }
