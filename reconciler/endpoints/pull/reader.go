@@ -208,7 +208,7 @@ func (l *reading) read(all *git.RemoteRefs, is *wanted) {
 	}
 }
 
-// bookOf reads a book that was fetched. Its files are not looked at before it is known who signed it.
+// bookOf reads a book that was fetched, within bounds. What its files say is not decoded before it is known who signed it.
 func bookOf(all *git.RemoteRefs, id files.ID, signed func(git.Head) error) (book.Book, error) {
 	is := all.Read[id]
 	if why := all.Unfit[id]; why != nil {
