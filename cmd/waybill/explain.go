@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/cmd/waybill/updating"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/explain"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/report/update"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -65,7 +66,7 @@ The table has a line for each registered cluster:
 			}
 			return failure(2, show(cmd, output, report.Folders(all)))
 		}
-		found, _ := plan.Explain(&p, ref)
+		found, _ := explain.Template(&p, ref)
 		e := report.Explain(&found)
 		if e.Placement != nil && !*rounds {
 			e.Placement.Divisions = nil

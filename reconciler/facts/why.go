@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/explain"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 )
@@ -25,7 +26,7 @@ type why struct {
 
 // Explain tells why a template goes where it goes, as waybill explain does; false if the source has no
 // such template now. It plans, once for each version of what is published, and one after the other.
-func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e plan.Explanation, ok bool, err error) {
+func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e explain.Explanation, ok bool, err error) {
 	w := &r.why
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -44,7 +45,7 @@ func (r *Reader) Explain(ctx context.Context, f *Facts, ref object.Ref) (e plan.
 		w.drop.Stop()
 	}
 	w.drop = time.AfterFunc(planKept, w.forget)
-	e, ok = plan.Explain(w.plan, ref)
+	e, ok = explain.Template(w.plan, ref)
 	return e, ok, nil
 }
 

@@ -24,6 +24,8 @@
 //	rollout    decides what of it is carried out, with guard as the judge of removals
 //	lint       reports what policies say and nothing comes of
 //
+// Of a plan that is made, shortfall, explain and leaving tell what people ask of it.
+//
 // What stays as it was published is decided in rollout, by one table, and nowhere else. The
 // state records what was decided, and where the clusters differ from it (see package state), so
 // that Replay makes the same plan again.

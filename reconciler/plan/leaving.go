@@ -5,12 +5,10 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -40,62 +38,6 @@ func leaving(decisions []Decision, last *state.State) map[object.Ref][]string {
 func (t *table) moved(r object.Ref, cluster string) bool {
 	d := t.decided.Find(r)
 	return d != nil && !d.Targeted(cluster) && slices.Contains(t.leaving[r], cluster)
-}
-
-// FailedOver returns the paths of what left a cluster because that, or what is there, failed.
-func (p *Plan) FailedOver(cluster string) map[string]bool {
-	var paths map[string]bool
-	for r, clusters := range p.Leaving {
-		if !slices.Contains(clusters, cluster) || schedule.Find(p.Decisions, r).Targeted(cluster) {
-			continue
-		}
-		if i, ok := p.Expanded.Policies.Position(cluster); ok {
-			if paths == nil {
-				paths = map[string]bool{}
-			}
-			paths[tree.Path(p.Expanded.Policies.Virtual.At(i).Ref(r))] = true
-		}
-	}
-	return paths
-}
-
-// Moved says which templates begin to leave clusters by the plan, and of which the old copies go
-// now, a sentence each.
-func (p *Plan) Moved() (said []string) {
-	for i := range p.Decisions {
-		d := &p.Decisions[i]
-		if d.Moves != nil {
-			for _, t := range d.Moves.Begun {
-				to := ""
-				if names := d.Gaining(); len(names) > 0 {
-					to = " for " + words.List(names)
-				}
-				said = append(said, fmt.Sprintf("%s leaves %s%s: %s", d.Ref(), t.FromCluster, to, t.Message))
-			}
-		}
-		said = append(said, p.saysLeft(d)...)
-	}
-	return said
-}
-
-// saysLeft says from which clusters the old copy of a template that moved by itself goes now, and where it stays
-// although the move is over.
-func (p *Plan) saysLeft(d *Decision) (said []string) {
-	if d.Policy == nil {
-		return nil
-	}
-	for _, cluster := range p.Leaving[d.Ref()] {
-		if d.Targeted(cluster) || d.Moves.IsLeaving(cluster) {
-			continue
-		}
-		switch l := p.Left[d.Ref()][cluster]; {
-		case !l.Kept:
-			said = append(said, fmt.Sprintf("%s has left %s", d.Ref(), cluster))
-		case d.Moves.Leaves(cluster):
-			said = append(said, fmt.Sprintf("%s is elsewhere, and stays on the branch of %s: %s", d.Ref(), cluster, l.Reason.Message()))
-		}
-	}
-	return said
 }
 
 // holdingData lists, as removals of clusters, what has left them and stays because data would be deleted with it.

@@ -8,7 +8,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/fluxsync"
-	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -53,20 +52,6 @@ func (m Move) Nowhere() string {
 // IsThatOf reports that another plan has the same object leave the same cluster.
 func (m Move) IsThatOf(o Move) bool { return m.Object == o.Object && m.From == o.From }
 
-// SaidMoves says which objects begin to leave clusters for others and stay there for now, and which have left, a
-// sentence each.
-func SaidMoves(p *Plan) (said []string) {
-	for _, m := range p.Moves {
-		switch isKept := p.Left[m.Object][m.From].Kept; {
-		case !m.Began && m.Stays != "":
-			said = append(said, fmt.Sprintf("%s goes from %s to %s: %s", m.Object, m.From, words.List(m.To), m.How()))
-		case m.Began && m.Stays == "" && !isKept:
-			said = append(said, fmt.Sprintf("%s has left %s", m.Object, m.From))
-		}
-	}
-	return said
-}
-
 // reportMoves says what stays in clusters that it leaves for others: of each cluster, and for each reason, once.
 func reportMoves(all []Move) (diags []diag.Diagnostic) {
 	type why struct {
@@ -99,14 +84,4 @@ func reportMoves(all []Move) (diags []diag.Diagnostic) {
 		diags = append(diags, d)
 	}
 	return diags
-}
-
-// MovesOf are the moves of an object.
-func MovesOf(p *Plan, r object.Ref) (all []Move) {
-	for _, m := range p.Moves {
-		if m.Object == r {
-			all = append(all, m)
-		}
-	}
-	return all
 }

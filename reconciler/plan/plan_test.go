@@ -34,8 +34,7 @@ kind: Cluster
 metadata: {name: us}
 spec: {syncMode: Pull}
 `
-	policy   = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}\n"
-	releases = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: r, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}], placement: {clusterAffinity: {clusterNames: [us]}}}\n"
+	policy = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}\n"
 )
 
 // configMap is one of the namespace shop.
@@ -45,11 +44,6 @@ func configMap(name string) string {
 
 func ref(name string) object.Ref {
 	return object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}
-}
-
-// release is a HelmRelease of a chart of the repository.
-func release(name string) string {
-	return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: " + name + ", namespace: shop}\nspec: {chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: fleet}}}}\n"
 }
 
 // planned plans files, with something else asked for.
@@ -124,43 +118,6 @@ func TestWhatIsNotListedStays(t *testing.T) {
 	}
 }
 
-// A cluster that gets nothing, or less than it should, is told, with the reason: of a release that is its own reason, and not that of
-// one whose name begins alike.
-func TestShortfalls(t *testing.T) {
-	fails := func(jobs []engine.Job) ([]engine.Rendered, error) {
-		all := make([]engine.Rendered, len(jobs))
-		for i := range jobs {
-			all[i].Diags = []diag.Diagnostic{{Code: diag.RenderFailed, Severity: diag.Error, Message: "the chart of " + jobs[i].Name() + " is broken\nin two places"}}
-		}
-		return all, nil
-	}
-	p := planned(t, twin.Texts{
-		"releases.yaml": releases + "---\n" + release("web-2") + "---\n" + release("web"), "chart/Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", "clusters/eu/broken.yaml": "a: [",
-		"policy.yaml": strings.Replace(policy, "placement: {}", "placement: {clusterAffinity: {clusterNames: [us]}}", 1), "a.yaml": configMap("a"),
-	}, func(in *plan.Input) {
-		if err := plan.Expand(in, fails); err != nil {
-			t.Fatal(err)
-		}
-	})
-	why := map[string][]string{}
-	for _, s := range p.Shortfalls() {
-		why[s.Cluster] = s.Why
-		if want := map[string]int{"us": 1}[s.Cluster]; s.Objects != want {
-			t.Errorf("%s gets %d objects", s.Cluster, s.Objects)
-		}
-	}
-	if got := why["ap"]; len(got) != 1 || got[0] != "no policy places anything there" {
-		t.Errorf("ap gets less because %q", got)
-	}
-	if got := why["eu"]; len(got) != 1 || !strings.HasPrefix(got[0], "clusters/eu/broken.yaml cannot be read: ") {
-		t.Errorf("eu gets less because %q", got)
-	}
-	got := why["us"]
-	if len(got) != 2 || !strings.HasPrefix(got[0], "HelmRelease.helm.toolkit.fluxcd.io/shop/web ") || !strings.HasSuffix(got[0], " is broken") || !strings.HasPrefix(got[1], "HelmRelease.helm.toolkit.fluxcd.io/shop/web-2 ") {
-		t.Errorf("us gets less because %q", got)
-	}
-}
-
 // What was made of an older commit is remembered as long as plans evaluate it, and forgotten with the plan after the next that does not.
 func TestOlderCommitsAreForgotten(t *testing.T) {
 	src, err := render.Load(t.Context(), twin.Texts{
@@ -196,28 +153,6 @@ func TestOlderCommitsAreForgotten(t *testing.T) {
 		then := expanded(true)
 		if isKept := reflect.ValueOf(first).Pointer() == reflect.ValueOf(then).Pointer(); isKept != tt.isKept {
 			t.Errorf("%s: what was made of it is there still: %t", tt.name, isKept)
-		}
-	}
-}
-
-// What left a cluster because that failed is named by the file that it had there, which on a virtual cluster is that of the host's namespace.
-func TestWhatFailedOverIsNamedByItsFile(t *testing.T) {
-	const virtual = `apiVersion: cluster.karmada.io/v1alpha1
-kind: Cluster
-metadata: {name: us-inner, annotations: {waybill.dev/virtual-of: us, waybill.dev/namespace-suffix: -inner}}
-spec: {syncMode: Pull}
-`
-	p := planned(t, twin.Texts{
-		"virtual.yaml": virtual, "a.yaml": configMap("a"), "policy.yaml": strings.Replace(policy, "placement: {}", "placement: {clusterAffinity: {clusterNames: [ap]}}", 1),
-	}, func(*plan.Input) {})
-	p.Leaving = map[object.Ref][]string{ref("a"): {"ap", "us", "us-inner"}}
-	inner := ref("a")
-	inner.Namespace = "shop-inner"
-	for cluster, want := range map[string]map[string]bool{
-		"ap": nil, "eu": nil, "us": {tree.Path(ref("a")): true}, "us-inner": {tree.Path(inner): true}, "unknown": nil,
-	} {
-		if got := p.FailedOver(cluster); !maps.Equal(got, want) {
-			t.Errorf("of %s it is %v, want %v", cluster, got, want)
 		}
 	}
 }

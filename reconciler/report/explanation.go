@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/explain"
 	"github.com/waybill-dev/waybill/reconciler/plan/move"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/services"
@@ -79,7 +80,7 @@ type Written struct {
 }
 
 // Explain puts what a plan tells of a template into words.
-func Explain(e *plan.Explanation) Explained {
+func Explain(e *explain.Explanation) Explained {
 	d := e.Decision
 	out := Explained{
 		Object: d.Ref(), Where: d.Template.Object.Origin().String(), Outcome: outcome(d), Message: d.Message,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/plan/shortfall"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/diag/junit"
 	"github.com/waybill-dev/waybill/render/diag/sarif"
@@ -47,12 +48,12 @@ func Findings(p *plan.Plan, folder, version string, look Look) Report {
 func shortfalls(p *plan.Plan) string {
 	var order []string
 	names := map[string][]string{}
-	for _, s := range p.Shortfalls() {
+	for _, s := range shortfall.Of(p) {
 		says := fmt.Sprintf("%s, because %s", words.Count(s.Objects, "object"), reasons(s.Why))
 		if names[says] == nil {
 			order = append(order, says)
 		}
-		names[says] = append(names[says], s.Cluster)
+		names[says] = append(names[says], s.Name)
 	}
 	var b strings.Builder
 	for _, says := range order {

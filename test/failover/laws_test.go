@@ -27,6 +27,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/leaving"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -111,7 +112,7 @@ func TestThreeHundredOfAThousand(t *testing.T) {
 	said := func(code diag.Code) bool {
 		return slices.ContainsFunc(f.last.Diags, func(d diag.Diagnostic) bool { return d.Code == code })
 	}
-	if moved := f.last.Moved(); len(moved) > 0 || !said(diag.FailoverFrozen) {
+	if moved := leaving.ByFailover(&f.last); len(moved) > 0 || !said(diag.FailoverFrozen) {
 		t.Errorf("it moves %d, and says %v", len(moved), f.last.Diags)
 	}
 	for i := range 290 {
@@ -120,13 +121,13 @@ func TestThreeHundredOfAThousand(t *testing.T) {
 	f.now = f.now.Add(time.Minute)
 	f.load()
 	f.publish()
-	if moved := f.last.Moved(); len(moved) > 0 || !said(diag.FailoverFrozen) || !f.last.Basis.RecheckAt.Equal(f.now.Add(evict.RecoveryDelay)) {
+	if moved := leaving.ByFailover(&f.last); len(moved) > 0 || !said(diag.FailoverFrozen) || !f.last.Basis.RecheckAt.Equal(f.now.Add(evict.RecoveryDelay)) {
 		t.Errorf("others may be about to come back, and it moves %d, says %v, and looks again at %s", len(moved), f.last.Diags, f.last.Basis.RecheckAt)
 	}
 	f.now = f.last.Basis.RecheckAt
 	f.load()
 	f.publish()
-	if moved := f.last.Moved(); len(moved) == 0 || said(diag.FailoverFrozen) {
+	if moved := leaving.ByFailover(&f.last); len(moved) == 0 || said(diag.FailoverFrozen) {
 		t.Errorf("it moves %d, and says %v", len(moved), f.last.Diags)
 	}
 }
@@ -339,7 +340,7 @@ func (f *fleet) stays() {
 // bounded holds that what moves is within its bounds.
 func (f *fleet) bounded() {
 	f.t.Helper()
-	unready, leaving, moved := 0, map[string]bool{}, len(f.last.Moved())
+	unready, left, moved := 0, map[string]bool{}, leaving.ByFailover(&f.last)
 	for _, m := range f.members {
 		if !m.ready {
 			unready++
@@ -351,17 +352,17 @@ func (f *fleet) bounded() {
 		}
 		for _, t := range d.Moves.Tasks {
 			if t.Producer == evict.TaintManager && len(d.Moves.Last) == 0 {
-				leaving[t.FromCluster] = true
+				left[t.FromCluster] = true
 			}
 		}
 	}
 	c := f.in.Source.Config.Failover.Limits
 	l := evict.Limits{Unhealthy: c.UnhealthyThreshold, Large: c.LargeFleet, LargeUnhealthy: c.LargeFleetUnhealthyThreshold, OneIn: c.OneIn}
-	if _, frozen := l.Frozen(unready, len(f.members)); frozen && moved > 0 {
-		f.t.Errorf("%s: %d of %d are not ready, and it moves: %s", f.now.Format(time.TimeOnly), unready, len(f.members), f.last.Moved())
+	if _, frozen := l.Frozen(unready, len(f.members)); frozen && len(moved) > 0 {
+		f.t.Errorf("%s: %d of %d are not ready, and it moves: %s", f.now.Format(time.TimeOnly), unready, len(f.members), moved)
 	}
-	if most := l.AtOnce(len(f.members)); len(leaving) > most+1 { // what was a last copy may be on its way again
-		f.t.Errorf("%s: %d clusters of %d are left at a time, and %d may be", f.now.Format(time.TimeOnly), len(leaving), len(f.members), most)
+	if most := l.AtOnce(len(f.members)); len(left) > most+1 { // what was a last copy may be on its way again
+		f.t.Errorf("%s: %d clusters of %d are left at a time, and %d may be", f.now.Format(time.TimeOnly), len(left), len(f.members), most)
 	}
 }
 
@@ -383,7 +384,7 @@ func (f *fleet) steady() {
 		in := f.in
 		in.Now, in.Memo = at, plan.NewMemo()
 		if q := plan.Build(in); q.State.ID() != f.last.State.ID() {
-			f.t.Errorf("%s: %s later it is another plan, and it says that it is not before %s: %s", f.now.Format(time.TimeOnly), at.Sub(f.now), until.Sub(f.now), q.Moved())
+			f.t.Errorf("%s: %s later it is another plan, and it says that it is not before %s: %s", f.now.Format(time.TimeOnly), at.Sub(f.now), until.Sub(f.now), leaving.ByFailover(&q))
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/leaving"
 )
 
 // watched is a fleet whose clusters are looked at, each every ten seconds at a time of its own.
@@ -65,7 +66,7 @@ func (w *watched) runs(until time.Duration) {
 			w.load()
 			w.in.Evidence = w.well()
 			w.publish()
-			for _, m := range w.last.Moved() {
+			for _, m := range leaving.ByFailover(&w.last) {
 				w.moved = append(w.moved, fmt.Sprintf("%3.0f s: %s", w.now.Sub(w.began).Seconds(), m))
 			}
 		}

@@ -1,4 +1,5 @@
-package plan
+// Package explain tells everything that decided where one template goes, and what it is there: of a plan that is made.
+package explain
 
 import (
 	"cmp"
@@ -10,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
@@ -20,15 +22,15 @@ import (
 
 // Explanation is everything that decided where one template goes and what it is there.
 type Explanation struct {
-	Decision *Decision
+	Decision *plan.Decision
 	// Winner is the policy that selects it, or the release that renders it; nil for none.
 	// Losers selected it, too.
 	Winner    *policies.Propagation
 	Losers    []match.Loser
 	Answers   []interpret.Answer
 	Placement *place.Report
-	Clusters  []Written // in the order of names
-	Moves     []Move    // by which it leaves clusters for others
+	Clusters  []Written   // in the order of names
+	Moves     []plan.Move // by which it leaves clusters for others
 	Services  []services.About
 	// Rollout is what is to be recorded of the unit with which it goes out in stages; nil for none.
 	Rollout *rollouts.Rollout
@@ -43,9 +45,9 @@ type Written struct {
 	Left     *rollout.Left // nothing of the decision is carried out there; nil: all of it is
 }
 
-// Explain tells how a plan decided about one template, and what of it is carried out;
+// Template tells how a plan decided about one template, and what of it is carried out;
 // false if its source has no such template.
-func Explain(p *Plan, r object.Ref) (Explanation, bool) {
+func Template(p *plan.Plan, r object.Ref) (Explanation, bool) {
 	scheduled, found := schedule.Explain(p.Asked, p.Decisions, r)
 	if !found {
 		return Explanation{}, false
@@ -54,7 +56,8 @@ func Explain(p *Plan, r object.Ref) (Explanation, bool) {
 	l.Interpreter.Renew() // to be asked again, whatever the plan has spent
 	d, left := schedule.Find(p.Decisions, r), p.Left[r]
 	e := Explanation{
-		Decision: d, Moves: MovesOf(p, r), Services: p.Services.About(r), Answers: l.Interpreter.Answers(d.Template.Content), Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
+		Decision: d, Moves: moves(p, r), Services: p.Services.About(r), Answers: l.Interpreter.Answers(d.Template.Content),
+		Winner: scheduled.Winner, Losers: scheduled.Losers, Placement: scheduled.Placement,
 	}
 	if n := p.Units[r]; n > 0 {
 		e.Rollout = p.Rollouts[n-1].After
@@ -76,4 +79,14 @@ func Explain(p *Plan, r object.Ref) (Explanation, bool) {
 		}
 	}
 	return e, true
+}
+
+// moves are those by which an object leaves clusters for others.
+func moves(p *plan.Plan, r object.Ref) (all []plan.Move) {
+	for _, m := range p.Moves {
+		if m.Object == r {
+			all = append(all, m)
+		}
+	}
+	return all
 }

@@ -1,4 +1,5 @@
-package plan
+// Package shortfall says which clusters get nothing, or less than their folders promise, and why: of a plan that is made.
+package shortfall
 
 import (
 	"cmp"
@@ -7,20 +8,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
-// Shortfall is a cluster that gets nothing, or less than its folder promises.
-type Shortfall struct {
-	Cluster string
+// Cluster is one that gets nothing, or less than its folder promises.
+type Cluster struct {
+	Name    string
 	Objects int // that it gets
 	Why     []string
 }
 
-// Shortfalls lists them, in the order of clusters.
-func (p *Plan) Shortfalls() (all []Shortfall) {
+// Of lists those of a plan, in the order of clusters.
+func Of(p *plan.Plan) (all []Cluster) {
 	if p.Expanded.Policies == nil {
 		return nil // nobody planned it
 	}
@@ -30,11 +32,11 @@ func (p *Plan) Shortfalls() (all []Shortfall) {
 		bound[render.BoundFolder(c.Source.Annotations)] = true
 	}
 	for i, c := range clusters {
-		s := Shortfall{Cluster: c.Name, Objects: p.Clusters[i].Objects}
+		s := Cluster{Name: c.Name, Objects: p.Clusters[i].Objects}
 		folder := render.BoundFolder(c.Source.Annotations)
-		s.Why = p.lacks(c.Name, func(file string) bool { return folder != "" && innermost(bound, file) == folder })
+		s.Why = lacks(p, c.Name, func(file string) bool { return folder != "" && innermost(bound, file) == folder })
 		if s.Objects == 0 && len(s.Why) == 0 {
-			s.Why = []string{p.nothing(c.Name, folder)}
+			s.Why = []string{nothing(p, c.Name, folder)}
 		}
 		if len(s.Why) > 0 {
 			all = append(all, s)
@@ -45,15 +47,15 @@ func (p *Plan) Shortfalls() (all []Shortfall) {
 
 // lacks says what a cluster does not get, because a part of the source that is its own, or in its folder,
 // cannot be read or rendered.
-func (p *Plan) lacks(cluster string, isIn func(file string) bool) (why []string) {
+func lacks(p *plan.Plan, cluster string, isIn func(file string) bool) (why []string) {
 	for _, b := range p.Source.Broken {
 		if b.Cluster == cluster || isIn(b.Path) {
-			why = append(why, p.broken(b))
+			why = append(why, broken(p, b))
 		}
 	}
 	for _, f := range p.Expanded.Failures {
 		if f.In(cluster) && (f.ID.Cluster == cluster || f.Targets[cluster]) {
-			why = append(why, p.failed(f))
+			why = append(why, failed(p, f))
 		}
 	}
 	return why
@@ -70,8 +72,8 @@ func innermost(folders map[string]bool, file string) string {
 }
 
 // broken says what of a source is not read, and why.
-func (p *Plan) broken(b render.Broken) string {
-	why := p.said(func(d *diag.Diagnostic) bool { return b.Path != "" && d.Pos.File == b.Path })
+func broken(p *plan.Plan, b render.Broken) string {
+	why := said(p, func(d *diag.Diagnostic) bool { return b.Path != "" && d.Pos.File == b.Path })
 	if why != "" {
 		why = ": " + why
 	}
@@ -87,13 +89,13 @@ func (p *Plan) broken(b render.Broken) string {
 }
 
 // failed says which release cannot be rendered, and why.
-func (p *Plan) failed(f expand.Failure) string {
+func failed(p *plan.Plan, f expand.Failure) string {
 	why, _, _ := strings.Cut(p.Expanded.About.Why(f.ID.Release), "\n")
 	return cmp.Or(why, f.ID.Release.String()+" cannot be rendered")
 }
 
 // said returns the message of the first error that is meant; empty if there is none.
-func (p *Plan) said(meant func(*diag.Diagnostic) bool) string {
+func said(p *plan.Plan, meant func(*diag.Diagnostic) bool) string {
 	i := slices.IndexFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && meant(&d) })
 	if i < 0 {
 		return ""
@@ -103,7 +105,7 @@ func (p *Plan) said(meant func(*diag.Diagnostic) bool) string {
 }
 
 // nothing says why a cluster gets nothing, though nothing fails.
-func (p *Plan) nothing(cluster, folder string) string {
+func nothing(p *plan.Plan, cluster, folder string) string {
 	switch {
 	case len(p.Source.Bound[cluster]) > 0:
 		return "nothing in its folder is delivered, and no policy places anything there"
