@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/private"
 	"github.com/waybill-dev/waybill/reconciler/agent"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/pull"
@@ -269,7 +270,7 @@ const (
 
 // readKey reads the private key in the file that a flag names.
 func readKey(flag, file string) (signing.Key, error) {
-	text, err := readPrivate(flag, file)
+	text, err := private.Read(flag, file)
 	if err != nil {
 		return signing.Key{}, err
 	}

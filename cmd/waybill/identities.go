@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/private"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/render/seal/unseal"
 )
@@ -32,10 +33,10 @@ func identityFlags(cmd *cobra.Command, access *clusters.Access, usage string) fu
 	return func(path string) (ask, error) {
 		var of unseal.Identities
 		if *file != "" {
-			if err := outside(identityFlag, *file, path); err != nil {
+			if err := private.Outside(identityFlag, *file, path); err != nil {
 				return nil, err
 			}
-			text, err := readPrivate(identityFlag, *file)
+			text, err := private.Read(identityFlag, *file)
 			if err != nil {
 				return nil, err
 			}

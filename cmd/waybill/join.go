@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/newagent"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/registration"
@@ -28,7 +29,7 @@ type joining struct {
 	member registration.Member
 	file   string
 	secret bool
-	agent  *joiningAgent
+	agent  *newagent.Agent
 }
 
 func joinCommand() *cobra.Command {
@@ -53,7 +54,7 @@ agent that applies to the cluster from inside, with its key: the public half is 
 	flags.StringVar(&j.member.Suffix, "namespace-suffix", "", "of a virtual cluster: what is appended to the names of namespaces, as -beijing (default: a dash and NAME)")
 	flags.StringVar(&j.member.Selector, "node-selector", "", "of a virtual cluster: the labels of its nodes, as location=beijing")
 	flags.BoolVar(&j.secret, "secret", false, "print a Secret with the credential that was used, for the cluster of the controller")
-	j.agent = addJoinAgentFlags(flags)
+	j.agent = newagent.Flags(flags)
 	cmd.MarkFlagsMutuallyExclusive("secret", "agent")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		j.member.Name, j.member.SyncMode = args[0], karmada.ClusterSyncMode(*mode)
@@ -77,7 +78,7 @@ func (j *joining) run() error {
 		j.file = "clusters/" + j.member.Name + ".yaml"
 	}
 	j.file = filepath.ToSlash(filepath.Clean(j.file))
-	if err := j.agent.check(j.member.SyncMode); err != nil {
+	if err := j.agent.Check(j.member.SyncMode); err != nil {
 		return err
 	}
 	registered, err := j.registered()
@@ -122,10 +123,10 @@ func (j *joining) printed() (manifests []byte, err error) {
 	switch {
 	case j.secret:
 		manifests, err = j.access.Secret(j.cmd.Context(), j.cluster())
-	case j.agent.wanted:
+	case j.agent.Wanted:
 		var key signing.Public
-		key, manifests, err = j.agent.manifests(j.member.Name)
-		if err == nil && j.agent.statuses != "" {
+		key, manifests, err = j.agent.Manifests(j.member.Name)
+		if err == nil && j.agent.Statuses != "" {
 			j.member.AgentKey = key.String()
 		}
 	default:

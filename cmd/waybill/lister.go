@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/watching"
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/commands"
@@ -107,7 +108,7 @@ func (g *lister) watched() error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cmd.SetContext(ctx)
-	seen, err := fingerprint(g.where.path)
+	seen, err := watching.Fingerprint(g.where.path)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (g *lister) watched() error {
 		if err != nil && ctx.Err() == nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "error:", err)
 		}
-		if seen, err = nextState(ctx, g.where.path, seen); err != nil || ctx.Err() != nil {
+		if seen, err = watching.Next(ctx, g.where.path, seen); err != nil || ctx.Err() != nil {
 			return err
 		}
 		if s, err = g.where.snapshot(source, ""); err != nil {

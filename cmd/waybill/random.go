@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/private"
 	"github.com/waybill-dev/waybill/render/draw"
 )
 
@@ -21,7 +22,7 @@ func randomKey(cmd *cobra.Command, path string) (draw.Key, error) {
 	if isUntrusted(cmd) {
 		return draw.Key{}, fmt.Errorf("--%s and --untrusted do not go together: a stranger's source could show what is drawn from the key", randomKeyFlag)
 	}
-	if err := outside(randomKeyFlag, file, path); err != nil {
+	if err := private.Outside(randomKeyFlag, file, path); err != nil {
 		return draw.Key{}, err
 	}
 	return readRandomKey(file)
@@ -38,7 +39,7 @@ func reportKey(cmd *cobra.Command, path string) (draw.Key, error) {
 
 // readRandomKey reads a random key that nobody but its owner can read.
 func readRandomKey(file string) (draw.Key, error) {
-	secret, err := readPrivate(randomKeyFlag, file)
+	secret, err := private.Read(randomKeyFlag, file)
 	if err != nil {
 		return draw.Key{}, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/private"
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
@@ -16,7 +17,7 @@ func signingFlag(cmd *cobra.Command, where func(path string) (repositories, erro
 		if err != nil || *file == "" {
 			return w, err
 		}
-		if err := outside(name, *file, path); err != nil {
+		if err := private.Outside(name, *file, path); err != nil {
 			return w, err
 		}
 		key, err := readKey(name, *file)

@@ -18,7 +18,7 @@ type shell struct{ packages, tests []string }
 // shells lists what renders and what talks to clusters. Who decides is linked with none of it, so that a room's tests are there soon.
 var shells = map[string]shell{
 	"helm.sh/helm/v3": {
-		packages: []string{"render/helm/charts", "render/engine/engines", "cmd/waybill", "test/..."},
+		packages: []string{"render/helm/charts", "render/engine/engines", "cmd/waybill", "cmd/waybill/newagent", "test/..."},
 		tests:    []string{"render/flux", "render/renderer", "reconciler", "reconciler/versions"},
 	},
 	"sigs.k8s.io/kustomize/api": { // kubectl brings it, too
@@ -39,7 +39,7 @@ var shells = map[string]shell{
 			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/credential", "reconciler/clusters/endpointslices",
 			"reconciler/clusters/pods", "reconciler/clusters/survey", "reconciler/endpoints/push", "reconciler/management", "reconciler/members", "reconciler/observe", "reconciler/replicas",
 			"reconciler/report", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",
-			"cmd/waybill", "cmd/waybill/terminal", "cmd/waybill/updating", "test/...",
+			"cmd/waybill", "cmd/waybill/newagent", "cmd/waybill/terminal", "cmd/waybill/updating", "test/...",
 		},
 		tests: []string{
 			"render/flux", "render/renderer",

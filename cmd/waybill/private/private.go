@@ -1,4 +1,5 @@
-package main
+// Package private reads files with keys: those that nobody but their owner can read, and that are not in the source.
+package private
 
 import (
 	"fmt"
@@ -10,11 +11,11 @@ import (
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
-// maxPrivate is how many bytes a file with keys has at most: an endless one is none.
-const maxPrivate = 64 << 10
+// most is how many bytes a file with keys has at most: an endless one is none.
+const most = 64 << 10
 
-// outside refuses a file, which a flag names, that is among those of the source at a path.
-func outside(flag, file, path string) error {
+// Outside refuses a file, which a flag names, that is among those of the source at a path.
+func Outside(flag, file, path string) error {
 	inside, err := isInside(file, path)
 	if err == nil && inside {
 		err = fmt.Errorf("%s is among the files of the source, from where it is one git add to Git; put it elsewhere", file)
@@ -25,8 +26,8 @@ func outside(flag, file, path string) error {
 	return nil
 }
 
-// readPrivate reads the file that a flag names, which nobody but its owner can read.
-func readPrivate(flag, file string) (secret []byte, err error) {
+// Read reads the file that a flag names, which nobody but its owner can read.
+func Read(flag, file string) (secret []byte, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("reading --%s: %w", flag, err)
@@ -45,10 +46,10 @@ func readPrivate(flag, file string) (secret []byte, err error) {
 		return nil, fmt.Errorf("%s is no file", file)
 	case isOpenToOthers(info):
 		return nil, fmt.Errorf("others than its owner can read %s, which has mode %04o; make it readable for you alone: chmod 600 %s", file, info.Mode().Perm(), file)
-	case info.Size() > maxPrivate:
-		return nil, fmt.Errorf("%s has more than %d bytes", file, maxPrivate)
+	case info.Size() > most:
+		return nil, fmt.Errorf("%s has more than %d bytes", file, most)
 	}
-	return io.ReadAll(io.LimitReader(f, maxPrivate))
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // isInside reports whether a file is in the work tree around a path. The source may be

@@ -1,4 +1,5 @@
-package main
+// Package newagent makes what runs an agent in a cluster: a key, and manifests.
+package newagent
 
 import (
 	"crypto/rand"
@@ -23,19 +24,22 @@ const (
 	keyOfSecret = "identity"
 )
 
-// joiningAgent is what a command line says of the agent of a cluster that is to be registered.
-type joiningAgent struct {
-	wanted                   bool
+// Agent is what a command line says of the agent of a cluster that is to be registered.
+type Agent struct {
+	Wanted   bool
+	Statuses string // URL of the repository that it writes to; empty: it writes nowhere
+
+	branches                 string // URL of a repository
 	namespace, image         string
-	branches, statuses       string // URLs of repositories
-	branchSecret, statSecret string // with the credentials for them
+	branchSecret, statSecret string // with the credentials for the repositories
 }
 
-func addJoinAgentFlags(flags *pflag.FlagSet) *joiningAgent {
-	a := &joiningAgent{}
-	flags.BoolVar(&a.wanted, "agent", false, "with --sync-mode Pull: make a key, and print all that runs the agent in the cluster")
+// Flags adds the flags that say it.
+func Flags(flags *pflag.FlagSet) *Agent {
+	a := &Agent{}
+	flags.BoolVar(&a.Wanted, "agent", false, "with --sync-mode Pull: make a key, and print all that runs the agent in the cluster")
 	flags.StringVar(&a.branches, "repository", "", "with --agent: URL by which the agent reads the branches")
-	flags.StringVar(&a.statuses, "status-repository", "", "with --agent: URL of the repository that it writes to; empty: it tells nobody")
+	flags.StringVar(&a.Statuses, "status-repository", "", "with --agent: URL of the repository that it writes to; empty: it tells nobody")
 	flags.StringVar(&a.branchSecret, "repository-secret", "", "with --agent: Secret with the credentials for --repository, made by you beside the agent")
 	flags.StringVar(&a.statSecret, "status-secret", "", "with --agent: Secret with the credentials for --status-repository")
 	flags.StringVar(&a.namespace, "agent-namespace", "waybill", "with --agent: namespace in which it runs")
@@ -43,23 +47,23 @@ func addJoinAgentFlags(flags *pflag.FlagSet) *joiningAgent {
 	return a
 }
 
-// check refuses what makes no agent.
-func (a *joiningAgent) check(mode karmada.ClusterSyncMode) error {
+// Check refuses what makes no agent.
+func (a *Agent) Check(mode karmada.ClusterSyncMode) error {
 	switch {
-	case !a.wanted:
+	case !a.Wanted:
 		return nil
 	case mode != karmada.Pull:
 		return fmt.Errorf("--agent is for clusters that are pulled to, and --sync-mode is %s; say --sync-mode Pull", mode)
 	case a.branches == "":
 		return errors.New("--repository is missing: the URL by which the agent reads the branches")
-	case a.statuses == a.branches:
+	case a.Statuses == a.branches:
 		return errors.New("--status-repository is that of the branches, and whoever may write to a repository may write to every branch that nothing protects; name another one")
 	}
 	return nil
 }
 
-// manifests makes a key, and returns its public half and what runs the agent.
-func (a *joiningAgent) manifests(cluster string) (signing.Public, []byte, error) {
+// Manifests makes a key, and returns its public half and what runs the agent.
+func (a *Agent) Manifests(cluster string) (signing.Public, []byte, error) {
 	key, private, err := signing.NewKey(rand.Reader, "waybill-agent-"+cluster)
 	if err != nil {
 		return signing.Public{}, nil, err
@@ -67,9 +71,9 @@ func (a *joiningAgent) manifests(cluster string) (signing.Public, []byte, error)
 	values := map[string]any{
 		"cluster":    cluster,
 		"repository": map[string]any{"url": a.branches, "credentials": a.branchSecret},
-		"status":     map[string]any{"url": a.statuses, "credentials": a.statSecret},
+		"status":     map[string]any{"url": a.Statuses, "credentials": a.statSecret},
 	}
-	if a.statuses != "" {
+	if a.Statuses != "" {
 		values["key"] = keySecret
 	}
 	if a.image != "" {
@@ -84,7 +88,7 @@ func (a *joiningAgent) manifests(cluster string) (signing.Public, []byte, error)
 	write(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{
 		"name": a.namespace, "labels": map[string]any{"pod-security.kubernetes.io/enforce": "restricted"},
 	}})
-	if a.statuses != "" {
+	if a.Statuses != "" {
 		write(map[string]any{
 			"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": map[string]any{"name": keySecret, "namespace": a.namespace},
 			"stringData": map[string]any{keyOfSecret: string(private)},

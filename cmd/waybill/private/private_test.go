@@ -1,0 +1,43 @@
+package private
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAKeyIsReadWhereItIsPrivate: by its owner alone, a file, and outside of the source.
+func TestAKeyIsReadWhereItIsPrivate(t *testing.T) {
+	dir, source := t.TempDir(), t.TempDir()
+	key := filepath.Join(dir, "key")
+	for mode, want := range map[os.FileMode]string{0o600: "", 0o400: "", 0o640: "others than its owner", 0o604: "others than its owner"} {
+		if err := os.WriteFile(key, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(key, mode); err != nil {
+			t.Fatal(err)
+		}
+		text, err := Read("key", key)
+		if want == "" && (err != nil || string(text) != "secret") || want != "" && (err == nil || !strings.Contains(err.Error(), want) || text != nil) {
+			t.Errorf("%o: %q, %v", mode, text, err)
+		}
+		if err := os.Remove(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Read("key", dir); err == nil {
+		t.Error("a folder is read")
+	}
+	for _, file := range []string{filepath.Join(dir, "key"), filepath.Join(source, "key")} {
+		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Outside("key", filepath.Join(dir, "key"), source); err != nil {
+		t.Errorf("a key elsewhere: %v", err)
+	}
+	if err := Outside("key", filepath.Join(source, "key"), source); err == nil || !strings.Contains(err.Error(), "among the files of the source") {
+		t.Errorf("a key in the source: %v", err)
+	}
+}
