@@ -87,9 +87,10 @@ func TestNothingDecryptedIsTold(t *testing.T) {
 		})
 	}
 	holds(values["what is applied"])
-	if o := s.get("eu-1", at("ConfigMap", "follow", "sealed")); text(o, "data", "password") != values["what a sops file holds"] {
-		t.Errorf("what a sops file holds is not applied: %v", o)
-	}
+	eventually(t, "what a sops file holds is applied", func() (bool, string) { // in no order with the Secret
+		o := s.get("eu-1", at("ConfigMap", "follow", "sealed"))
+		return text(o, "data", "password") == values["what a sops file holds"], fmt.Sprint(o)
+	})
 	sealed("taken", values["what is applied next"])
 	sealed("refused", values["what is refused"])
 	s.commit()
