@@ -56,14 +56,16 @@ func goesOn(in *Input) (rollouts.Rollout, step) {
 		return r, begins
 	}
 	r := *in.Before
+	// What a commit is not any more, as where it got what another unit had until its run was over, cannot be ended.
+	waitsForEnd := waits(in) && in.Source.Commit != r.Status.Target.Commit
 	switch phase := r.Status.Phase; {
 	case phase != rollouts.Done && in.Source.Is(r.Status.Base):
 		return r, reverts
 	case in.Source.Is(r.Status.Target):
 		return r, stays
-	case phase == rollouts.Done || phase == rollouts.Finishing && !waits(in):
+	case phase == rollouts.Done || phase == rollouts.Finishing && !waitsForEnd:
 		r.Status.Base = finished(in)
-	case waits(in) && !isKeptBack(r.Status):
+	case waitsForEnd && !isKeptBack(r.Status):
 		return r, stays
 	}
 	if in.Refused != "" {

@@ -197,6 +197,11 @@ func TestPhases(t *testing.T) {
 			{"10:05", "healthy p1 p2", "b4: p3", ""},
 			{"10:06", "healthy p3", "", "Done b4"},
 		}},
+		{"open, and what its commit was is not to be had any more, so that nothing waits", "queued", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", "Updating prod"},
+			{"10:02", "source b2=b3", "b3: c1", "Updating canary p1:Pending"},
+		}},
 		{"kept back, and a newer digest comes that waits for nothing", "queued", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "return", "a1: c1", "Stopped canary KeptBack"},
