@@ -179,8 +179,8 @@ func (w *walker) commit(n int) []string {
 	}
 	id := w.repo.Write("main", fmt.Sprint("step ", n), t.Folder())
 	if w.source = next; w.stages != nil {
-		w.stages.commits[id.String()] = w.world.meant()
-		w.stages.head = id.String()
+		w.stages.commit(id.String(), w.world.meant())
+		fmt.Fprintf(&w.trace, "  commit %.7s\n", w.stages.head)
 	}
 	return commands
 }

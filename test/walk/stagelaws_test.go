@@ -21,8 +21,9 @@ type judgement struct {
 	base, target  unitMeaning
 	before, after held
 	heldBack      map[string]bool // clusters that the guard holds
-	// frozen are clusters in which an object of the unit stays as it is, because it would be nowhere, twice or short: all of the unit does.
-	frozen     map[string]bool
+	// kept are clusters in which an object of the unit stays as it is for another reason than that its turn has not come: all of the
+	// unit does.
+	kept       map[string]bool
 	refs       map[string]bool
 	isUnsoaked bool
 }
@@ -45,7 +46,7 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 		}
 		refs := w.stages.refs(r, fleet)
 		all = append(all, judgement{
-			frozen: frozen(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit),
+			kept: kept(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit),
 			base:   w.stages.commits[r.Status.Base.Commit].unit(policy(r), fleet),
 			target: w.stages.commits[r.Status.Target.Commit].unit(policy(r), fleet),
 			refs:   refs,
@@ -54,13 +55,13 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 	return all
 }
 
-// frozen are the clusters in which one of objects stays as it is, because carrying it out would leave it nowhere, twice or short: "if it
-// keeps one object of a staged unit it keeps the unit".
-func frozen(res *reconciler.Result, refs map[string]bool) map[string]bool {
+// kept are the clusters in which one of objects stays as it is for another reason than that its turn has not come, as where carrying it out
+// would leave it nowhere, or something of its unit is the last copy: "if it keeps one object of a staged unit it keeps the unit".
+func kept(res *reconciler.Result, refs map[string]bool) map[string]bool {
 	all := map[string]bool{}
 	for r, left := range res.Plan.Left {
 		for cluster, l := range left {
-			if l.Reason.Freezes() && refs[r.Kind+"/"+r.Namespace+"/"+r.Name] {
+			if !l.Reason.IsStaged() && refs[r.Kind+"/"+r.Namespace+"/"+r.Name] {
 				all[cluster] = true
 			}
 		}
@@ -106,14 +107,15 @@ func (j *judgement) differs(in held, cluster string, means *unitMeaning) string 
 	return ""
 }
 
-// divided is what a version means, without what is divided of which a cluster has nothing, and had nothing: replicas stay with the
-// clusters that have them.
+// divided is what a version means, without what is divided of which a cluster has nothing, and had nothing, or only since before it left
+// the fleet and came back: replicas stay with the clusters that have them.
 func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 	is := *means
 	is.cells = map[string]map[string]cell{cluster: maps.Clone(means.cells[cluster])}
 	for ref := range means.cells[cluster] {
 		_, had := j.before[cluster][ref]
-		if _, has := j.after[cluster][ref]; means.asked[ref] > 0 && !had && !has {
+		_, isOld := j.w.stages.rejoined[cluster][ref]
+		if _, has := j.after[cluster][ref]; means.asked[ref] > 0 && (!had || isOld) && !has {
 			delete(is.cells[cluster], ref)
 		}
 	}
@@ -386,7 +388,7 @@ func (j *judgement) oneVersion() (all []broken) {
 		if e.State == rollouts.Skipped && j.isSameRun() && j.was.Clusters[cluster].State == rollouts.Skipped && !j.stays(cluster) {
 			all = append(all, broken{"one version", cluster + " was skipped, and changes"})
 		}
-		if j.heldBack[cluster] || j.frozen[cluster] && j.stays(cluster) || e.State == rollouts.Skipped || j.w.stages.commits[commit] == nil {
+		if j.heldBack[cluster] || j.kept[cluster] && j.stays(cluster) || e.State == rollouts.Skipped || j.w.stages.commits[commit] == nil {
 			continue
 		}
 		if j.is.Status.Phase == rollouts.Finishing && e.State == rollouts.Leaving {

@@ -29,6 +29,10 @@ type stages struct {
 	tracks       map[string]*track // "RUN CLUSTER"
 	began        map[string]held   // by run: what clusters had when it began, but for those that left the fleet since
 	records      []rollouts.Rollout
+	before       []rollouts.Rollout // the records before the publication that is judged
+	order        map[string]int     // of commits
+	moved        map[string]int     // by object: the first commit by which it is of the unit that has it now
+	rejoined     held               // what clusters have still that had it when they left the fleet and came back
 	isGoingBack  bool
 	due          time.Time // when the last plan is to be made again
 	targets      bool      // all units of the last plan are what the source says
@@ -37,7 +41,7 @@ type stages struct {
 func newStages() *stages {
 	return &stages{
 		commits: map[string]snapshot{}, heard: map[string]*heard{}, commanded: map[string]bool{}, tracks: map[string]*track{},
-		began: map[string]held{}, targets: true,
+		began: map[string]held{}, rejoined: held{}, order: map[string]int{}, moved: map[string]int{}, targets: true,
 	}
 }
 
@@ -79,7 +83,9 @@ func (w *walker) look(ctx context.Context, before held) (*looked, error) {
 	if w.stages == nil {
 		return nil, nil
 	}
+	w.stages.before = w.stages.records
 	l := &looked{held: before, files: map[string]map[string]files.ID{}, records: w.stages.records, fleet: w.stages.commits[w.stages.head]}
+	w.stages.rejoin(before)
 	roots, err := w.roots(ctx)
 	if err != nil {
 		return nil, err
@@ -128,11 +134,15 @@ func (t *track) hear(h *heard, published map[string]files.ID, refs map[string]bo
 func policy(r *rollouts.Rollout) string { return r.Unit.Name }
 
 // refs are the objects of a unit by what a run goes from and to, and by what the source says: without those that
-// another unit has in one of these.
+// another unit has in one of these, or had when it was published: "it stays with the first until that run ends", and that is so in the
+// plan that ends it, too. Which version of it clusters have then is of that one.
 func (s *stages) refs(r *rollouts.Rollout, fleet snapshot) map[string]bool {
-	refs, of := map[string]bool{}, []snapshot{s.commits[r.Status.Base.Commit], s.commits[r.Status.Target.Commit], fleet}
+	refs, commits, of := map[string]bool{}, []string{r.Status.Base.Commit, r.Status.Target.Commit}, []snapshot{fleet}
 	for _, e := range r.Clusters {
-		of = append(of, s.commits[e.Shows])
+		commits = append(commits, e.Shows)
+	}
+	for _, commit := range commits {
+		of = append(of, s.commits[commit])
 	}
 	for _, is := range of {
 		u := is.unit(policy(r), fleet)
@@ -145,13 +155,16 @@ func (s *stages) refs(r *rollouts.Rollout, fleet snapshot) map[string]bool {
 			}
 		}
 	}
-	for i := range s.records {
-		other := &s.records[i]
+	for _, commit := range commits {
+		n, known := s.order[commit]
+		maps.DeleteFunc(refs, func(ref string, _ bool) bool { return known && n < s.moved[ref] })
+	}
+	for _, other := range slices.Concat(s.before, s.records) {
 		if other.Unit == r.Unit || other.Status.Phase == rollouts.Done {
 			continue
 		}
 		for _, commit := range []string{other.Status.Base.Commit, other.Status.Target.Commit} {
-			for ref := range s.commits[commit].unit(policy(other), fleet).refs { // it stays with that one until its run is over
+			for ref := range s.commits[commit].unit(policy(&other), fleet).refs { // it stays with that one until its run is over
 				delete(refs, ref)
 			}
 		}
@@ -169,6 +182,17 @@ func (s *stages) everOf(r *rollouts.Rollout) map[string]bool {
 		maps.Copy(refs, is.unit(policy(r), is).refs)
 	}
 	return refs
+}
+
+// rejoin notes what clusters have that come to the fleet by the newest commit, and forgets of others what is not there any more as it was.
+func (s *stages) rejoin(has held) {
+	fleet := evaluate(s.commits[s.head]).cells
+	for cluster, objects := range has {
+		if fleet[cluster] == nil {
+			s.rejoined[cluster] = maps.Clone(objects)
+		}
+		maps.DeleteFunc(s.rejoined[cluster], func(ref string, was cell) bool { return objects[ref] != was })
+	}
 }
 
 // goneOut notes what a publication did to what goes out in stages, and returns the first law that is broken. IsWhole says that all of
@@ -192,6 +216,7 @@ func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result,
 		s.targets = s.targets && o.Target.Is(o.Source)
 	}
 	s.begin(l)
+	s.stay(records)
 	now := w.judged(l, res, after, isWhole)
 	w.trackAll(l, now)
 	branches := map[string]bool{}
@@ -212,6 +237,26 @@ func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result,
 		}
 	}
 	return "", ""
+}
+
+// commit notes a commit of the source, and which objects move to another unit by it.
+func (s *stages) commit(id string, is snapshot) {
+	was := s.commits[s.head]
+	s.commits[id], s.order[id], s.head = is, len(s.order)+1, id
+	for _, d := range is {
+		if from, to := was.claims(d), is.claims(d); d.isObject() && from != "" && to != "" && from != to {
+			s.moved[d.ref()] = s.order[id]
+		}
+	}
+}
+
+// stay notes which objects are of another unit still than that which has them by the newest commit.
+func (s *stages) stay(records []rollouts.Rollout) {
+	for i := range records {
+		for _, ref := range records[i].Stays {
+			s.moved[ref.Kind+"/"+ref.Namespace+"/"+ref.Name] = s.order[s.head] + 1
+		}
+	}
 }
 
 // begin notes what clusters had when runs began. What a run made of its base is of no matter where the next one goes from that, too.
@@ -270,7 +315,7 @@ func (w *walker) trackAll(l *looked, now []judgement) {
 				}
 			}
 		}
-		fmt.Fprintf(&w.trace, "    %s %s %s %s\n", r.Unit, r.Status.Phase, r.Status.Reason, shortly(&r))
+		fmt.Fprintf(&w.trace, "    %s %s %s from %.7s to %.7s: %s\n", r.Unit, r.Status.Phase, r.Status.Reason, r.Status.Base.Commit, r.Status.Target.Commit, shortly(&r))
 	}
 }
 
@@ -279,7 +324,7 @@ func shortly(r *rollouts.Rollout) string {
 	var all []string
 	for _, cluster := range slices.Sorted(maps.Keys(r.Clusters)) {
 		e := r.Clusters[cluster]
-		text := fmt.Sprintf("%s %s in %s", cluster, e.State, e.Stage)
+		text := fmt.Sprintf("%s %s in %s with %.7s", cluster, e.State, e.Stage, e.Shows)
 		if e.Message != "" {
 			text += " (" + e.Message + ")"
 		}
