@@ -47,11 +47,14 @@ func EffectOf(c *preview.Comparison) (e Effect) {
 	return e
 }
 
+// Meets are the units whose open run it meets: which it would end, or wait for.
+func (e Effect) Meets() []string { return slices.Concat(e.Ends, e.Follows) }
+
 // HindersCommit says why the change is not to be committed now; empty if it may be. One that waits for an open run may be.
 func (e Effect) HindersCommit() string { return e.hinders(e.Ends) }
 
 // HindersMerge says why the change is not to be merged now; empty if it may be.
-func (e Effect) HindersMerge() string { return e.hinders(slices.Concat(e.Ends, e.Follows)) }
+func (e Effect) HindersMerge() string { return e.hinders(e.Meets()) }
 
 // hinders says why the change is not to be carried out now, where the run of some units is open.
 func (e Effect) hinders(open []string) string {

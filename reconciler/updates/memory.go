@@ -87,8 +87,9 @@ type Proposal struct {
 	Tree        string    `json:"tree"`
 	PullRequest int       `json:"pullRequest,omitempty"` // zero: none yet
 	URL         string    `json:"url,omitempty"`
-	At          time.Time `json:"at,omitzero"`      // since when the pull request shows it; zero: it does not yet
-	Merged      string    `json:"merged,omitempty"` // the commit of the base in which it was seen first
+	At          time.Time `json:"at,omitzero"`       // since when the pull request shows it; zero: it does not yet
+	Labeled     bool      `json:"labeled,omitempty"` // the pull request says by a label that a roll-out of what it changes is open
+	Merged      string    `json:"merged,omitempty"`  // the commit of the base in which it was seen first
 	// Parent is the commit of the base that the one there comes after, or was to come after.
 	Parent string `json:"parent,omitempty"`
 	// Over is the commit of Waybill's that the branch had before that one: a server that does not move all branches or none may

@@ -23,6 +23,7 @@ type Proposer interface {
 	EditPullRequest(ctx context.Context, number int, d Draft) error
 	// ClosePullRequest closes a pull request without merging it.
 	ClosePullRequest(ctx context.Context, number int) error
+	Labeler
 	Merger
 }
 

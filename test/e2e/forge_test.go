@@ -45,6 +45,14 @@ func TestGitea(t *testing.T) {
 			},
 			Merge: func(t forgetest.T) string { return h.Merge(t, name, pull.Number) },
 			Shown: func(t forgetest.T, commit, about string) forge.Status { return h.Shown(t, name, commit, about) },
+			Labels: func(t forgetest.T) (names []string) {
+				var all []struct{ Name string }
+				h.Do(t, "ann", http.MethodGet, fmt.Sprintf("%s/issues/%d/labels", at, pull.Number), nil, &all)
+				for _, l := range all {
+					names = append(names, l.Name)
+				}
+				return names
+			},
 		}
 	})
 }

@@ -97,18 +97,19 @@ func (p *Proposals) registries(config render.ConfigSpec) (propose.Registry, prop
 	return p.asked.images, p.asked.catalog(), nil
 }
 
-// preview says as Markdown of at most limit bytes what going from one commit to another does to every cluster.
-func (p *Proposals) preview(ctx context.Context, base, head string, limit int) (string, error) {
+// preview says as Markdown of at most limit bytes what going from one commit to another does to every cluster, and what that means for
+// roll-outs that are open.
+func (p *Proposals) preview(ctx context.Context, base, head string, limit int) (string, updates.Effect, error) {
 	s, err := p.Reconciler.Source.Snapshot(ctx, head, p.Reconciler.Subdir)
 	if err != nil {
-		return "", err
+		return "", updates.Effect{}, err
 	}
 	key, err := draw.Throwaway(rand.Reader)
 	if err != nil {
-		return "", err
+		return "", updates.Effect{}, err
 	}
 	c, err := versions.Preview(ctx, p.Reconciler, versions.Question{Base: base, Head: s, Key: key})
-	return post.Text(&c, limit), err
+	return post.Text(&c, limit), updates.EffectOf(&c), err
 }
 
 // judge begins with a commit, and returns what says of versions of the source what going there does. Where it cannot be read how far

@@ -36,6 +36,7 @@ func (r *run) act(ctx context.Context) error {
 	for _, c := range changes {
 		failed = errors.Join(failed, (&presenter{r}).show(ctx, c))
 	}
+	(&presenter{r}).unlabel(ctx)
 	if failed != nil {
 		return errors.Join(failed, r.remember(ctx)) // what is open already is not opened again
 	}
@@ -71,6 +72,7 @@ func (r *run) wanted() (byBranch, commits map[string][]*updates.Verdict) {
 
 // goOn ends what earlier runs began, and asks no registry.
 func (r *run) goOn(ctx context.Context) error {
+	(&presenter{r}).unlabel(ctx)
 	err := (&closer{r}).close(ctx)
 	if err == nil {
 		err = (&merger{r}).merge(ctx)

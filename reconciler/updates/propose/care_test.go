@@ -198,15 +198,18 @@ func TestAScheduleThatIsNone(t *testing.T) {
 	}
 }
 
-// A preview is asked for the room that there is, and is not cut.
+// A preview is asked for the room that there is beside what is said of roll-outs, and is not cut.
 func TestAPreviewOfSomeLength(t *testing.T) {
-	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
-	w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, error) {
-		return strings.Repeat("a", limit), nil
-	}
-	w.runs(opened)
-	if got := len(w.forge.drafts[0].Body); got != forge.MaxBody {
-		t.Errorf("the body has %d bytes", got)
+	long := strings.Repeat("n", 253) + "/" + strings.Repeat("p", 253)
+	for _, units := range [][]string{nil, {"shop/web"}, {long, long, long, long}} {
+		w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+		w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, updates.Effect, error) {
+			return strings.Repeat("a", limit), updates.Effect{Ends: units}, nil
+		}
+		w.runs(opened)
+		if got := len(w.forge.drafts[0].Body); got > forge.MaxBody || got < forge.MaxBody-1024 {
+			t.Errorf("with %d open roll-outs the body has %d bytes", len(units), got)
+		}
 	}
 }
 
@@ -303,9 +306,9 @@ func TestAPreviewBesideManyLinks(t *testing.T) {
 		return wordy{w.registry}, w.catalog, nil
 	}
 	least := 0
-	w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, error) {
+	w.proposer.Preview = func(_ context.Context, _, _ string, limit int) (string, updates.Effect, error) {
 		least = limit
-		return "", nil
+		return "", updates.Effect{}, nil
 	}
 	w.runs("Opened waybill/update/_all")
 	if least < forge.MaxBody/3 || !strings.Contains(w.forge.drafts[0].Body, " more\n") {

@@ -103,7 +103,7 @@ func (c *change) note(m *updates.Memory) {
 			before = its
 		}
 		if before != nil {
-			p.PullRequest, p.URL = before.PullRequest, before.URL
+			p.PullRequest, p.URL, p.Labeled = before.PullRequest, before.URL, before.Labeled
 		}
 		if c.stays {
 			p.Tree, p.Parent, p.At = c.was.Tree, c.was.Parent, before.At

@@ -47,8 +47,9 @@ type Proposer struct {
 	// Load reads a snapshot of the source.
 	Load   func(context.Context, sources.Snapshot) (render.Source, error)
 	Charts Charts
-	// Preview says as Markdown of at most limit bytes what going from one commit to another does to every cluster.
-	Preview func(ctx context.Context, base, head string, limit int) (string, error)
+	// Preview says as Markdown of at most limit bytes what going from one commit to another does to every cluster, and what that means for
+	// roll-outs that are open.
+	Preview func(ctx context.Context, base, head string, limit int) (string, updates.Effect, error)
 	// Judge begins with a commit, and returns what says of versions of the source what going there does.
 	Judge func(ctx context.Context, base string) (Judgement, error)
 	// Rollouts are those that are recorded.

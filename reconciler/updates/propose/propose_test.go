@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/registry"
 	"github.com/waybill-dev/waybill/test/twin"
@@ -155,15 +157,51 @@ func TestKeptBack(t *testing.T) {
 			if len(w.memory().Policies[web].KeptBack) != 1 || r.Found.Takes() || len(w.forge.all) != 1 {
 				t.Fatalf("remembered is %+v, and next %+v", w.memory().Policies[web], r.Found.Verdicts[0])
 			}
-			w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+			w.registry.tags[image], w.effect.Ends = append(w.registry.tags[image], "1.2.0"), []string{"shop/web"}
 			w.runs(opened)
 			if got := w.changes(branch)["apps/web.yaml"]; got != value(image+":1.2.0") {
 				t.Errorf("the newer version is %q", got)
 			}
-			if name == "stopped" && !strings.Contains(w.forge.drafts[1].Body, "A roll-out is open**: shop/web") {
-				t.Errorf("the open run is not named:\n%s", w.forge.drafts[1].Body)
+			if !strings.Contains(w.forge.drafts[len(w.forge.drafts)-1].Body, "A roll-out is open**: shop/web") {
+				t.Errorf("the open run is not named:\n%s", w.forge.drafts[len(w.forge.drafts)-1].Body)
 			}
 		})
+	}
+}
+
+// A pull request that meets an open run has a label, until no roll-out is open, or the change meets none; whatever comes of the label
+// keeps nothing from being proposed.
+func TestALabelWhileARolloutIsOpen(t *testing.T) {
+	const label = "waybill-rollout-open"
+	w := begin(t, sourceOf(", minimumAge: 1h"), "1.0.0", "1.1.0")
+	w.recorded = []rollouts.Rollout{w.tried("1.0.0", rollouts.Updating)}
+	w.runs()
+	w.now = w.now.Add(time.Hour)
+	w.effect.Follows = []string{"shop/web"}
+	w.runs(opened)
+	if w.forge.labels[1] != label || !strings.Contains(w.forge.drafts[0].Body, "A roll-out is open**: shop/web") {
+		t.Fatalf("opened while a roll-out is open it has the labels %v:\n%s", w.forge.labels, w.forge.drafts[0].Body)
+	}
+	w.runs(stays)
+	if w.forge.labels[1] != label || !w.memory().Policies[web].Proposal.Labeled {
+		t.Fatalf("while it is open the labels are %v", w.forge.labels)
+	}
+	w.recorded[0].Status.Phase = rollouts.Done
+	w.forge.unlabeled = &forge.Error{Status: http.StatusBadGateway}
+	w.runs(stays)
+	if !w.memory().Policies[web].Proposal.Labeled {
+		t.Fatal("that the label is still there is forgotten")
+	}
+	w.forge.unlabeled = nil
+	w.runs(stays)
+	if len(w.forge.labels) != 0 || w.memory().Policies[web].Proposal.Labeled {
+		t.Fatalf("when no roll-out is open any more the labels are %v", w.forge.labels)
+	}
+	w.recorded[0].Status.Phase = rollouts.Updating
+	w.source["apps/other.yaml"], w.forge.unlabeled = value(image+":1.0.0"), &forge.Error{Status: http.StatusForbidden}
+	w.commit()
+	if r := w.runs(edited); !strings.Contains(r.Outcomes[0].Why, label) || w.memory().Policies[web].Proposal.Labeled {
+		t.Fatalf("refused is the label with %+v", r.Outcomes)
 	}
 }
 

@@ -26,7 +26,7 @@ func (r *presenter) show(ctx context.Context, c *change) error {
 		r.say(c, Stays, known.URL, "")
 		return nil
 	}
-	draft, err := r.draft(ctx, c)
+	draft, open, err := r.draft(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -41,13 +41,45 @@ func (r *presenter) show(ctx context.Context, c *change) error {
 	if err != nil {
 		return err
 	}
+	labeled, why := known.Labeled, ""
+	isFound := did == Edited && known.PullRequest == 0 // what it has nobody knows
+	if isOpen := len(open) > 0; isOpen != labeled || isFound {
+		set := map[bool]func(context.Context, int, string) error{true: r.Forge.AddLabel, false: r.Forge.RemoveLabel}[isOpen]
+		if err := set(ctx, is.Number, openLabel); err != nil { // nothing waits for it
+			why = "the label " + openLabel + " is not as it should be: " + err.Error()
+		} else {
+			labeled = isOpen
+		}
+	}
 	for _, v := range c.verdicts {
 		p := *r.memory.Policies[v.Name()].Proposal
-		p.PullRequest, p.URL, p.At = is.Number, is.URL, r.now
+		p.PullRequest, p.URL, p.At, p.Labeled = is.Number, is.URL, r.now, labeled
 		r.memory.Propose(v.Name(), &p)
 	}
-	r.say(c, did, is.URL, "")
+	r.say(c, did, is.URL, why)
 	return nil
+}
+
+// openLabel says of a pull request that a roll-out of what it changes is open.
+const openLabel = "waybill-rollout-open"
+
+// unlabel takes the label from pull requests when no roll-out is open any more. Until then it is as when they were written.
+func (r *presenter) unlabel(ctx context.Context) {
+	if len(r.open) > 0 || r.Forge == nil {
+		return
+	}
+	without := map[int]bool{}
+	for _, n := range r.memory.Open() {
+		p := *r.memory.Policies[n].Proposal
+		if !p.Labeled {
+			continue
+		}
+		if _, asked := without[p.PullRequest]; !asked {
+			without[p.PullRequest] = r.Forge.RemoveLabel(ctx, p.PullRequest, openLabel) == nil // otherwise the next time
+		}
+		p.Labeled = !without[p.PullRequest]
+		r.memory.Propose(n, &p)
+	}
 }
 
 // found is the open pull request of a branch, as one that was opened just before somebody was interrupted, or a new one.
@@ -63,8 +95,8 @@ func (r *presenter) found(ctx context.Context, c *change, draft forge.Draft) (fo
 	return p, Opened, err
 }
 
-// draft is what the pull request of a change says.
-func (r *presenter) draft(ctx context.Context, c *change) (forge.Draft, error) {
+// draft is what the pull request of a change says, and the units whose open run it meets.
+func (r *presenter) draft(ctx context.Context, c *change) (d forge.Draft, open []string, err error) {
 	var b strings.Builder
 	for i, v := range c.verdicts {
 		if i == maxShown || b.Len() > forge.MaxBody/2 {
@@ -79,17 +111,20 @@ func (r *presenter) draft(ctx context.Context, c *change) (forge.Draft, error) {
 			}
 		}
 	}
-	if len(r.open) > 0 {
-		fmt.Fprintf(&b, "\n> **A roll-out is open**: %s. Merged now, this waits for it or restarts it, as its strategy says.\n", words.First(r.open, 3))
-	}
 	b.WriteString("\nCommits of others on this branch are never overwritten. Closed without a merge, " +
 		map[bool]string{true: "this version is not proposed again; a newer one is", false: "these versions are not proposed again; newer ones are"}[len(c.verdicts) == 1] + ".\n\n")
-	preview, err := r.Preview(ctx, r.base.Commit.String(), r.heads[c.branch].String(), forge.MaxBody-b.Len())
+	preview, effect, err := r.Preview(ctx, r.base.Commit.String(), r.heads[c.branch].String(), forge.MaxBody-b.Len()-maxNote)
 	if err != nil {
-		return forge.Draft{}, err
+		return forge.Draft{}, nil, err
 	}
-	return forge.Draft{Title: c.title(), Body: b.String() + preview}, nil
+	if open = effect.Meets(); len(open) > 0 {
+		fmt.Fprintf(&b, "> **A roll-out is open**: %.*s. Merged now, this waits for it or restarts it, as its strategy says.\n\n", maxNote/2, words.First(open, 3))
+	}
+	return forge.Draft{Title: c.title(), Body: b.String() + preview}, open, nil
 }
+
+// maxNote is how many bytes are left for what is said of open roll-outs.
+const maxNote = 1 << 10
 
 // maxShown is how many subscriptions a pull request names.
 const maxShown = 50

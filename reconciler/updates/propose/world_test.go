@@ -71,6 +71,7 @@ type pulls struct {
 
 	all    []forge.PullRequest
 	drafts []forge.Draft
+	labels map[int]string
 	repo   *twin.Repo
 	edits  int
 	asked  int // for pull requests by their numbers
@@ -80,6 +81,7 @@ type pulls struct {
 	merge    func(branch string) string
 	// hidden is why no pull request is shown by its number, and closed why none is listed.
 	hidden, closed error
+	unlabeled      error // why no label is set
 }
 
 func (p *pulls) PullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
@@ -139,6 +141,20 @@ func (p *pulls) ClosePullRequest(_ context.Context, number int) error {
 	return nil
 }
 
+func (p *pulls) AddLabel(_ context.Context, number int, name string) error {
+	if p.unlabeled == nil {
+		p.labels[number] = name
+	}
+	return p.unlabeled
+}
+
+func (p *pulls) RemoveLabel(_ context.Context, number int, _ string) error {
+	if p.unlabeled == nil {
+		delete(p.labels, number)
+	}
+	return p.unlabeled
+}
+
 // world is a repository with a source, and what is around it.
 type world struct {
 	t        *testing.T
@@ -174,7 +190,7 @@ func value(image string) string { return "image: " + image + " # {\"$imagepolicy
 func begin(t *testing.T, source map[string]string, tags ...string) *world {
 	t.Helper()
 	w := &world{t: t, repo: twin.New("fleet"), source: source, registry: &registries{tags: map[string][]string{image: tags}, digests: map[string]string{}}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
-	w.forge, w.catalog = &pulls{repo: w.repo}, &catalog{versions: map[string][]string{}}
+	w.forge, w.catalog = &pulls{repo: w.repo, labels: map[int]string{}}, &catalog{versions: map[string][]string{}}
 	w.proposer = propose.Proposer{
 		Repository: w.repo, Forge: w.forge, Base: "main", Now: func() time.Time { return w.now },
 		Registries: func(render.ConfigSpec) (propose.Registry, propose.Catalog, error) { return w.registry, w.catalog, nil },
@@ -188,8 +204,8 @@ func begin(t *testing.T, source map[string]string, tags ...string) *world {
 		Load: func(ctx context.Context, s sources.Snapshot) (render.Source, error) {
 			return render.Load(ctx, s, render.With{})
 		},
-		Preview: func(context.Context, string, string, int) (string, error) {
-			return "what it does to every cluster\n", nil
+		Preview: func(context.Context, string, string, int) (string, updates.Effect, error) {
+			return "what it does to every cluster\n", w.effect, nil
 		},
 		Rollouts: func(context.Context) ([]rollouts.Rollout, error) { return w.recorded, nil },
 		Charts:   func(context.Context, sources.Snapshot) (updates.Charts, error) { return w.charts, nil },

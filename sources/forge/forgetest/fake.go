@@ -36,6 +36,7 @@ type Fake struct {
 	comments    []forge.Comment
 	statuses    []forge.Status
 	permissions map[int64]forge.Permission
+	labels      []string
 	last        counter // of what has a number
 }
 
@@ -55,7 +56,7 @@ func NewFake() *Fake {
 // World is the fake as its tests see it.
 func (f *Fake) World() World {
 	return World{
-		Forge: merger{f}, Number: Number, Head: f.Pull().Head, Base: "main", Author: Author, Writer: Writer, Reader: Reader, Stranger: Stranger,
+		Forge: writer{f}, Number: Number, Head: f.Pull().Head, Base: "main", Author: Author, Writer: Writer, Reader: Reader, Stranger: Stranger,
 		Say: func(_ T, as forge.User, body string) { f.SayAs(as, body) },
 		Edit: func(t T, comment int64, body string) {
 			if err := f.EditComment(t.Context(), Number, comment, body); err != nil {
@@ -64,6 +65,7 @@ func (f *Fake) World() World {
 		},
 		Merge: func(T) string { f.Merge(strings.Repeat("4", 40)); return strings.Repeat("4", 40) },
 		Push:  func(T) string { return f.Push() }, Shown: func(_ T, commit, about string) forge.Status { return f.Shown(commit, about) },
+		Labels: func(T) []string { return f.Labels() },
 	}
 }
 
@@ -116,19 +118,46 @@ func (f *Fake) Merge(commit string) {
 	f.pull.Open, f.pull.Merged, f.heads = false, commit, append(f.heads, commit)
 }
 
-// merger is a fake that merges.
-type merger struct{ *Fake }
+// writer is a fake that merges, and labels.
+type writer struct{ *Fake }
 
 // MergePullRequest implements forge.Merger.
-func (m merger) MergePullRequest(ctx context.Context, number int, head string) error {
-	p, err := m.PullRequest(ctx, number)
+func (w writer) MergePullRequest(ctx context.Context, number int, head string) error {
+	p, err := w.PullRequest(ctx, number)
 	if err == nil && (p.Head != head || !p.Open) {
 		err = &forge.Error{Host: "forge.example", Doing: "merging", Status: http.StatusConflict}
 	}
 	if err == nil {
-		m.Merge(strings.Repeat("5", 40))
+		w.Merge(strings.Repeat("5", 40))
 	}
 	return err
+}
+
+// AddLabel implements forge.Labeler.
+func (w writer) AddLabel(ctx context.Context, number int, name string) error {
+	err := w.RemoveLabel(ctx, number, name)
+	if err == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.labels = append(w.labels, name)
+	}
+	return err
+}
+
+// RemoveLabel implements forge.Labeler.
+func (w writer) RemoveLabel(ctx context.Context, number int, name string) error {
+	_, err := w.PullRequest(ctx, number)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.labels = slices.DeleteFunc(slices.Clone(w.labels), func(l string) bool { return l == name })
+	return err
+}
+
+// Labels are those of the pull request.
+func (f *Fake) Labels() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.labels
 }
 
 // Reopen opens the pull request again.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,12 +32,14 @@ type World struct {
 	Base                             string // the branch that it is for
 	Author, Writer, Reader, Stranger forge.User
 	// Say has somebody comment, Edit edits a comment, Push gives the pull request another head,
-	// Merge merges it, and returns what its base stands at then, and Shown returns the status that is shown.
-	Say   func(t T, as forge.User, body string)
-	Edit  func(t T, comment int64, body string)
-	Push  func(t T) (head string)
-	Merge func(t T) (commit string)
-	Shown func(t T, commit, about string) forge.Status
+	// Merge merges it, and returns what its base stands at then, Shown returns the status that is shown, and Labels are those of
+	// the pull request.
+	Say    func(t T, as forge.User, body string)
+	Edit   func(t T, comment int64, body string)
+	Push   func(t T) (head string)
+	Merge  func(t T) (commit string)
+	Shown  func(t T, commit, about string) forge.Status
+	Labels func(t T) []string
 }
 
 // patience is how long the suite waits for what a forge does a moment later.
@@ -46,7 +49,7 @@ const patience = 20 * time.Second
 func Run(t *testing.T, open func(t *testing.T) World) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, World){
-		"PullRequest": pullRequest, "Merged": merged, "Merge": merge, "Head": head, "Comments": comments, "ManyComments": manyComments,
+		"PullRequest": pullRequest, "Merged": merged, "Merge": merge, "Label": label, "Head": head, "Comments": comments, "ManyComments": manyComments,
 		"Say": say, "SayAgain": sayAgain, "SayAtOnce": sayAtOnce, "SayBesideOthers": sayBesideOthers, "SayTwice": sayTwice,
 		"Status": status, "Statuses": statuses, "Permission": permission,
 	} {
@@ -146,6 +149,39 @@ func merge(t *testing.T, w World) {
 	}
 	if err := m.MergePullRequest(t.Context(), w.Number+999, next); !errors.Is(err, forge.ErrNotFound) {
 		t.Errorf("a pull request that is not there was merged: %v", err)
+	}
+}
+
+// label requires that a label comes and goes, be it there already or not, and that another one stays.
+func label(t *testing.T, w World) {
+	t.Helper()
+	l, labels := w.Forge.(forge.Labeler)
+	if !labels {
+		t.Fatalf("%T labels nothing", w.Forge)
+	}
+	for _, step := range []struct {
+		name string
+		has  bool
+		want []string
+	}{
+		{"waybill-one", false, nil},
+		{"waybill-one", true, []string{"waybill-one"}},
+		{"waybill-one", true, []string{"waybill-one"}},
+		{"waybill two", true, []string{"waybill two", "waybill-one"}},
+		{"waybill-one", false, []string{"waybill two"}},
+		{"waybill-one", false, []string{"waybill two"}},
+		{"waybill-one", true, []string{"waybill two", "waybill-one"}},
+	} {
+		set := map[bool]func(context.Context, int, string) error{true: l.AddLabel, false: l.RemoveLabel}[step.has]
+		if err := set(t.Context(), w.Number, step.name); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(slices.Values(w.Labels(t))); !slices.Equal(got, step.want) {
+			t.Fatalf("after %q is %t the labels are %q, want %q", step.name, step.has, got, step.want)
+		}
+	}
+	if err := l.AddLabel(t.Context(), w.Number+999, "waybill-one"); !errors.Is(err, forge.ErrNotFound) {
+		t.Errorf("a pull request that is not there has a label: %v", err)
 	}
 }
 

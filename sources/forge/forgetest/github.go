@@ -56,8 +56,9 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		}
 		r.body(&in)
 		same(tb, "merge_method", in.Method, "squash")
-		return object{"merged": true}, merger{f}.MergePullRequest(r.Context(), int(r.number("number")), in.SHA)
+		return object{"merged": true}, writer{f}.MergePullRequest(r.Context(), int(r.number("number")), in.SHA)
 	})
+	s.hubLabels(repo)
 	s.hubComments(repo)
 	s.hubStatuses(repo)
 	s.handle("GET "+repo+"/collaborators/{login}/permission", func(r *request) (any, error) {
@@ -106,6 +107,38 @@ func (s *server) hubStatuses(repo string) {
 		}
 		return page(r, all), nil
 	})
+}
+
+// hubLabels serves labels, which GitHub makes where there is none of a name.
+func (s *server) hubLabels(repo string) {
+	labels := repo + "/issues/{number}/labels"
+	s.handle("POST "+labels, func(r *request) (any, error) {
+		var in struct{ Labels []string }
+		r.body(&in)
+		for _, name := range in.Labels {
+			if err := (writer{s.fake}).AddLabel(r.Context(), int(r.number("number")), name); err != nil {
+				return nil, err
+			}
+		}
+		return hubNames(s.fake.Labels()), nil
+	})
+	s.handle("DELETE "+labels+"/{name}", func(r *request) (any, error) {
+		if !slices.Contains(s.fake.Labels(), r.PathValue("name")) {
+			r.status = http.StatusNotFound
+			return object{"message": "Label does not exist"}, nil
+		}
+		err := (writer{s.fake}).RemoveLabel(r.Context(), int(r.number("number")), r.PathValue("name"))
+		return hubNames(s.fake.Labels()), err
+	})
+}
+
+// hubNames are labels by their names.
+func hubNames(names []string) []object {
+	listed := []object{}
+	for i, name := range names {
+		listed = append(listed, object{"id": i + 1, "name": name})
+	}
+	return listed
 }
 
 // hubComments serves comments.

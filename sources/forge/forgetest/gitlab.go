@@ -38,8 +38,9 @@ func GitLab(tb testing.TB, f *Fake) (url string) {
 	s.handle("PUT "+project+"/merge_requests/{number}/merge", func(r *request) (any, error) {
 		var in struct{ SHA string }
 		r.body(&in)
-		return object{"state": "merged"}, merger{f}.MergePullRequest(r.Context(), int(r.number("number")), in.SHA)
+		return object{"state": "merged"}, writer{f}.MergePullRequest(r.Context(), int(r.number("number")), in.SHA)
 	})
+	s.handle("PUT "+project+"/merge_requests/{number}", s.labLabels)
 	notes := project + "/merge_requests/{number}/notes"
 	s.handle("GET "+notes, func(r *request) (any, error) {
 		same(tb, "order", r.URL.Query().Get("order_by")+" "+r.URL.Query().Get("sort"), "created_at asc")
@@ -78,6 +79,20 @@ func GitLab(tb testing.TB, f *Fake) (url string) {
 		return nil, missing("asking")
 	})
 	return s.start(Bearer(Token))
+}
+
+// labLabels adds a label, or removes one.
+func (s *server) labLabels(r *request) (any, error) {
+	var in struct {
+		Add    string `json:"add_labels"`
+		Remove string `json:"remove_labels"`
+	}
+	r.body(&in)
+	set, name := writer{s.fake}.AddLabel, in.Add
+	if in.Remove != "" {
+		set, name = writer{s.fake}.RemoveLabel, in.Remove
+	}
+	return object{}, set(r.Context(), int(r.number("number")), name)
 }
 
 // labStatus sets a status, which goes from no state to itself.
