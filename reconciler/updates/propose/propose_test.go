@@ -100,7 +100,7 @@ func TestAPersonsCommit(t *testing.T) {
 	merged.runs(opened)
 	h = merged.head(branch)
 	merged.repo.Write("theirs", "mine", h.Tree)
-	if _, err := merged.repo.Publish(t.Context(), []git.Update{{Branch: branch, Old: h.Commit, After: []files.ID{merged.head("theirs").Commit}, Tree: h.Tree, Message: h.Message, Author: h.Author, When: merged.now}}); err != nil {
+	if _, err := merged.repo.Publish(t.Context(), []git.Update{{Branch: branch, Old: h.Commit, Anew: true, After: []files.ID{h.Parent, merged.head("theirs").Commit}, Tree: h.Tree, Message: h.Message, Author: h.Author, When: merged.now}}); err != nil {
 		t.Fatal(err)
 	}
 	merged.registry.tags[image] = append(merged.registry.tags[image], "1.2.0")
