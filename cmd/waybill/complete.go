@@ -13,7 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/report/listing"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -120,12 +120,12 @@ func getArguments(cmd *cobra.Command, args []string, word string) ([]string, cob
 	}
 	return first(0, func(w repositories) []string {
 		namespace, _ := cmd.Flags().GetString("namespace")
-		if report.IsRecorded(rest[0]) {
+		if listing.IsRecorded(rest[0]) {
 			return commands.UnitsIn(recordedRollouts(w), namespace)
 		}
 		p, set := planned(w)
-		lists := report.Lists{Plan: p, Set: set}
-		list, err := lists.List(report.Query{Kind: rest[0], Namespace: namespace})
+		lists := listing.Lists{Plan: p, Set: set}
+		list, err := lists.List(listing.Query{Kind: rest[0], Namespace: namespace})
 		if err != nil {
 			return nil
 		}
@@ -154,7 +154,7 @@ func recordedRollouts(w repositories) []rollouts.Rollout {
 
 func kindNames(repositories) []string {
 	names := []string{fluxList, argocdList}
-	for _, k := range report.ListNames() {
+	for _, k := range listing.Names() {
 		names = append(names, k[0])
 	}
 	return names
@@ -177,12 +177,12 @@ func planned(w repositories) (*plan.Plan, *policies.Set) {
 
 func objects(w repositories) []string {
 	p, _ := planned(w)
-	return report.TemplateNames(p)
+	return listing.TemplateNames(p)
 }
 
 func namespaces(w repositories) []string {
 	p, _ := planned(w)
-	return report.Namespaces(p)
+	return listing.Namespaces(p)
 }
 
 func clusterNames(w repositories) []string {

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/explain"
 	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/reconciler/report/update"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
@@ -153,7 +154,7 @@ func (m *meant) one(refs []object.Ref) (object.Ref, error) {
 	for _, r := range refs {
 		names = append(names, r.String())
 	}
-	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", m.arg, report.Short(names, 5))
+	return object.Ref{}, fmt.Errorf("%s may be any of %s; add -n NAMESPACE or the group", m.arg, cell.Short(names, 5))
 }
 
 // template finds the one template that is meant; false if there is none.

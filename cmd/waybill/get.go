@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/report/consumer"
+	"github.com/waybill-dev/waybill/reconciler/report/listing"
 )
 
 // The lists that print what is to be applied.
@@ -67,7 +68,7 @@ A cluster that does not answer is a line. See docs/members.md.`,
 		if args[0] == updatesList {
 			return failure(2, updating.List(cmd.Context(), updatePlaces(w, *rev), updatesList, *output, args))
 		}
-		g := lister{where: w, rev: *rev, print: report.Listing{Flags: live.print, SortBy: live.sortBy, Err: cmd.ErrOrStderr()}}
+		g := lister{where: w, rev: *rev, print: listing.Printer{Flags: live.print, SortBy: live.sortBy, Err: cmd.ErrOrStderr()}}
 		if g.query, err = live.listed(*namespace, args); err != nil {
 			return failure(2, err)
 		}
@@ -82,7 +83,7 @@ A cluster that does not answer is a line. See docs/members.md.`,
 // kindsHelp lists the kinds of get with their other names.
 func kindsHelp() string {
 	var b strings.Builder
-	for _, names := range report.ListNames() {
+	for _, names := range listing.Names() {
 		fmt.Fprintf(&b, "  %-30s %s\n", names[0], strings.Join(names[1:], ", "))
 	}
 	fmt.Fprintf(&b, "  %-30s %s\n", fluxList, "(what Flux is to apply)")
@@ -92,8 +93,8 @@ func kindsHelp() string {
 }
 
 // listed is what is asked of Git.
-func (f *liveFlags) listed(namespace string, args []string) (report.Query, error) {
-	q := report.Query{Namespace: namespace, Absent: f.query.Absent}
+func (f *liveFlags) listed(namespace string, args []string) (listing.Query, error) {
+	q := listing.Query{Namespace: namespace, Absent: f.query.Absent}
 	if f.query.AllNamespaces {
 		q.Namespace = ""
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/report/listing"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/cache"
@@ -28,8 +28,8 @@ import (
 type lister struct {
 	where repositories
 	rev   string
-	query report.Query
-	print report.Listing
+	query listing.Query
+	print listing.Printer
 }
 
 // selector reads what -l says.
@@ -51,7 +51,7 @@ func (g *lister) once() error {
 		return failure(2, err)
 	}
 	list, missing := g.list(r, s)
-	if _, ok := errors.AsType[*report.NotFoundError](missing); missing != nil && !ok {
+	if _, ok := errors.AsType[*listing.NotFoundError](missing); missing != nil && !ok {
 		return failure(2, missing)
 	}
 	if missing != nil && len(list.Names()) == 0 {
@@ -64,38 +64,38 @@ func (g *lister) once() error {
 }
 
 // list plans a version of the source, and lists what is asked for.
-func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (report.List, error) {
-	if report.IsRecorded(g.query.Kind) {
+func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (listing.List, error) {
+	if listing.IsRecorded(g.query.Kind) {
 		return g.recorded(r)
 	}
 	p, obs, err := g.where.plan(r, s, plan.Branch)
 	if err != nil {
-		return report.List{}, err
+		return listing.List{}, err
 	}
 	set, _, _ := policies.Settings{Failover: obs.Input.Source.Config.Failover.Enabled}.Load(obs.Input.Source.Objects, nil)
 	set.Observe(obs.Input.State.Observed)
-	lists := report.Lists{Plan: &p, Set: &set, Now: r.Now()}
-	if r.Target != nil && report.Told(g.query.Kind) {
+	lists := listing.Lists{Plan: &p, Set: &set, Now: r.Now()}
+	if r.Target != nil && listing.Told(g.query.Kind) {
 		if lists.Words, err = r.Reports().Reports(g.where.cmd.Context(), set.Clusters, g.query.Namespace, reports.Lasting); err != nil {
-			return report.List{}, err
+			return listing.List{}, err
 		}
 	}
 	return lists.List(g.query)
 }
 
 // recorded lists what the state branch records, without a plan.
-func (g *lister) recorded(r *reconciler.Reconciler) (report.List, error) {
+func (g *lister) recorded(r *reconciler.Reconciler) (listing.List, error) {
 	if r.Target == nil {
-		return report.List{}, errNothingPublished(g.where.path)
+		return listing.List{}, errNothingPublished(g.where.path)
 	}
 	all, unreadable, err := commands.Recorded(g.where.cmd.Context(), r.Target)
 	if err != nil {
-		return report.List{}, err
+		return listing.List{}, err
 	}
 	for _, u := range slices.SortedFunc(maps.Keys(unreadable), rollouts.Unit.Compare) {
 		g.where.warn("%s: what is recorded of it cannot be read: %s", u, unreadable[u])
 	}
-	return (&report.Lists{Rollouts: all, Now: r.Now()}).List(g.query)
+	return (&listing.Lists{Rollouts: all, Now: r.Now()}).List(g.query)
 }
 
 // watched prints a list, and what of it is new or otherwise whenever a file of the directory
@@ -118,7 +118,7 @@ func (g *lister) watched() error {
 	}
 	r.Cache = cache.Memory()
 	source, _ := r.Source.(*git.Repo)
-	var before report.List
+	var before listing.List
 	for ctx.Err() == nil {
 		list, err := g.list(r, s)
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -108,7 +109,7 @@ func applications(w io.Writer, list []application, stage Stage) error {
 				counts[x.Verb]++
 			}
 		}
-		row := []string{a.Cluster, dash(abbreviate(a.Commit)), strconv.Itoa(a.Objects)}
+		row := []string{a.Cluster, cell.Dash(cell.Commit(a.Commit)), strconv.Itoa(a.Objects)}
 		for _, v := range verbs {
 			row = append(row, strconv.Itoa(counts[v]))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/markdown"
 	"github.com/waybill-dev/waybill/reconciler/preview/page"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -193,7 +194,7 @@ func (p *printer) regions(all []preview.Region) {
 	var rows [][]string
 	for _, r := range all {
 		rows = append(rows, []string{
-			dash(words.Printable(r.Name)), fmt.Sprintf("%d of %d", r.Clusters, r.Of), strconv.Itoa(r.Added), strconv.Itoa(r.Changed), strconv.Itoa(r.Removed), r.Replicas.String(),
+			cell.Dash(words.Printable(r.Name)), fmt.Sprintf("%d of %d", r.Clusters, r.Of), strconv.Itoa(r.Added), strconv.Itoa(r.Changed), strconv.Itoa(r.Removed), r.Replicas.String(),
 		})
 	}
 	p.table([]string{"REGION", "CLUSTERS", "ADDED", "CHANGED", "REMOVED", "REPLICAS"}, rows)

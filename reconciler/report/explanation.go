@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/services"
 	"github.com/waybill-dev/waybill/reconciler/report/backend"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/reconciler/report/service"
 	"github.com/waybill-dev/waybill/reconciler/report/update"
 	"github.com/waybill-dev/waybill/render/object"
@@ -201,7 +202,9 @@ func newer(w io.Writer, all []update.Update) error {
 	var rows [][]string
 	for i := range all {
 		u := &all[i]
-		rows = append(rows, []string{u.Image + u.Chart, u.Name, dash(u.Current), dash(u.Next), dash(u.Newest), dash(u.Message)})
+		rows = append(rows, []string{
+			u.Image + u.Chart, u.Name, cell.Dash(u.Current), cell.Dash(u.Next), cell.Dash(u.Newest), cell.Dash(u.Message),
+		})
 	}
 	fmt.Fprintln(w)
 	return columns(w, []string{"IMAGE OR CHART", "SUBSCRIPTION", "CURRENT", "NEXT", "NEWEST", "WHY NOT"}, rows)
@@ -219,7 +222,7 @@ func leftAlone(w io.Writer, clusters []Written) {
 	}
 	words := map[string]string{"kept": "stays as it was published in", "missed": "is not delivered to"}
 	for _, key := range slices.SortedFunc(maps.Keys(same), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
-		fmt.Fprintf(w, "\n%s %s: %s\n", words[key[0]], Short(same[key], 6), key[1])
+		fmt.Fprintf(w, "\n%s %s: %s\n", words[key[0]], cell.Short(same[key], 6), key[1])
 	}
 }
 
@@ -317,7 +320,7 @@ func overrides(w io.Writer, clusters []Written) {
 		same[text] = append(same[text], c.Cluster)
 	}
 	for _, text := range order {
-		fmt.Fprintf(w, "\noverrides in %s\n%s", Short(same[text], 6), text)
+		fmt.Fprintf(w, "\noverrides in %s\n%s", cell.Short(same[text], 6), text)
 	}
 }
 

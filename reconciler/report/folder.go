@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -40,7 +41,7 @@ func foldered(w io.Writer, f *Foldered) error {
 	fmt.Fprintf(w, "%s\npolicy     none: it goes to a cluster because it stands in its folder, or is rendered by what does\n\n", f.Object)
 	var rows [][]string
 	for _, c := range f.Clusters {
-		rows = append(rows, []string{c.Cluster, c.Where, dash(c.Release)})
+		rows = append(rows, []string{c.Cluster, c.Where, cell.Dash(c.Release)})
 	}
 	return columns(w, []string{"CLUSTER", "WHERE", "RENDERED BY"}, rows)
 }

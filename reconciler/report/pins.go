@@ -1,6 +1,9 @@
 package report
 
-import "github.com/waybill-dev/waybill/sources/lock"
+import (
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
+	"github.com/waybill-dev/waybill/sources/lock"
+)
 
 // Pin is a chart that the lock file pins otherwise than before.
 type Pin struct {
@@ -14,7 +17,7 @@ type Pin struct {
 func Pins(pins []Pin) Report {
 	var rows [][]string
 	for _, p := range pins {
-		rows = append(rows, []string{p.Name, p.Constraint, dash(p.Was.Version), dash(p.became()), p.Repository})
+		rows = append(rows, []string{p.Name, p.Constraint, cell.Dash(p.Was.Version), cell.Dash(p.became()), p.Repository})
 	}
 	return table(pins, []string{"CHART", "WANTED", "FROM", "TO", "REPOSITORY"}, rows)
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 )
 
 // placement is a row of what render prints.
@@ -31,24 +31,12 @@ func Placements(p *plan.Plan) Report {
 				item.Replicas = append(item.Replicas, t.Replicas)
 			}
 		}
-		where := targets(d.Targets)
+		where := cell.Targets(d.Targets)
 		if len(item.Replicas) != len(item.Clusters) {
 			item.Replicas, where = nil, item.Clusters
 		}
 		items = append(items, item)
-		rows = append(rows, []string{item.Object, dash(item.Policy), strconv.Itoa(len(item.Clusters)), Short(where, 4)})
+		rows = append(rows, []string{item.Object, cell.Dash(item.Policy), strconv.Itoa(len(item.Clusters)), cell.Short(where, 4)})
 	}
 	return table(items, []string{"OBJECT", "POLICY", "CLUSTERS", "WHERE"}, rows)
-}
-
-// targets prints clusters, each with its replicas if it has any.
-func targets(ts []schedule.Target) []string {
-	names := make([]string, len(ts))
-	for i, t := range ts {
-		names[i] = t.Name
-		if t.Replicas > 0 {
-			names[i] += ":" + strconv.Itoa(int(t.Replicas))
-		}
-	}
-	return names
 }

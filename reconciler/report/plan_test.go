@@ -1,13 +1,9 @@
 package report_test
 
 import (
-	"bytes"
-	"slices"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -17,7 +13,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/report"
-	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -99,61 +94,6 @@ func fixture(t *testing.T, set *policies.Set) *plan.Plan {
 	}
 	p.Stats = plan.Stats{Templates: 3, Placed: 2, Distinct: 1, Stats: render.Stats{NotManifests: 1}}
 	return &p
-}
-
-func TestLists(t *testing.T) {
-	set := set(t)
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	ready := metav1.Condition{Type: karmada.ConditionReady, Status: metav1.ConditionTrue, Reason: "ClusterReady", LastTransitionTime: metav1.NewTime(now.Add(-26 * time.Hour))}
-	set.Observe(map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: "v1.35.2", Conditions: []metav1.Condition{ready}}})
-	l := report.Lists{Plan: fixture(t, set), Set: set, Now: now}
-	for _, kind := range []string{"clusters", "policies", "bindings", "works", "templates"} {
-		listed(t, kind, l, report.Query{Kind: kind})
-		listed(t, kind+"-of-no-namespace", l, report.Query{Kind: kind, Namespace: "elsewhere"})
-	}
-}
-
-// listed holds a list against testdata/NAME.txtar, as golden does a report.
-func listed(t *testing.T, name string, l report.Lists, q report.Query) {
-	t.Helper()
-	list, err := l.List(q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden := file(t, name)
-	for i, f := range golden.Files {
-		flags := get.NewGetPrintFlags()
-		if f.Name != string(report.Table) {
-			*flags.OutputFormat = f.Name
-		}
-		var b bytes.Buffer
-		if err := (report.Listing{Flags: flags, Err: &b}).Print(&b, list); err != nil {
-			t.Fatal(err)
-		}
-		golden.compare(t, i, b.String())
-	}
-	golden.save(t)
-}
-
-// TestListsTellWhatClustersSay joins what two clusters say of a Deployment.
-func TestListsTellWhatClustersSay(t *testing.T) {
-	set := set(t)
-	p := fixture(t, set)
-	d := &p.Decisions[slices.IndexFunc(p.Decisions, func(d plan.Decision) bool { return d.Ref().Name == "web" })]
-	d.Binding.Spec.Clusters = []karmada.TargetCluster{{Name: "eu", Replicas: 4}, {Name: "us", Replicas: 2}}
-	d.Template.Content = d.Template.Object.Content()
-	web := d.Ref()
-	l := report.Lists{Plan: p, Set: set, Words: status.Reports{
-		"eu": {Objects: map[object.Ref]*status.Object{web: {
-			Applied: status.Application{Phase: status.PhaseApplied}, Health: status.Health{State: karmada.ResourceHealthy, Status: []byte(`{"replicas":4,"readyReplicas":4}`)},
-		}}},
-		"us": {Objects: map[object.Ref]*status.Object{web: {
-			Applied: status.Application{Phase: status.PhaseFailed, Message: "helm owns .spec.replicas"},
-			Health:  status.Health{State: karmada.ResourceUnhealthy, Status: []byte(`{"replicas":2,"readyReplicas":1}`)},
-		}}},
-	}}
-	listed(t, "bindings-told", l, report.Query{Kind: "rb"})
-	listed(t, "works-told", l, report.Query{Kind: "work"})
 }
 
 func TestPlacements(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/publish"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -58,7 +59,7 @@ func Publication(res *reconciler.Result) Report {
 	if len(out.Branches) == 0 {
 		return Report{value: out, text: func(w io.Writer) error {
 			defer out.writeSteps(w)
-			n, commit := len(res.Plan.Clusters)-len(out.Held), abbreviate(out.Commit)
+			n, commit := len(res.Plan.Clusters)-len(out.Held), cell.Commit(out.Commit)
 			if n == 1 {
 				_, err := fmt.Fprintf(w, "nothing to publish: 1 cluster is as %s wants it\n", commit)
 				return err
@@ -90,7 +91,7 @@ func branchRows(branches []branch, res *reconciler.Result) (rows [][]string) {
 			names = append(names, at.Of(cluster).String())
 		}
 		for _, name := range names {
-			rows = append(rows, []string{name, dash(abbreviate(b.From)), dash(abbreviate(b.To)), objects[name]})
+			rows = append(rows, []string{name, cell.Dash(cell.Commit(b.From)), cell.Dash(cell.Commit(b.To)), objects[name]})
 		}
 	}
 	return rows

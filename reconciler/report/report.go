@@ -105,14 +105,6 @@ func Error(err error, colour bool) string {
 	return paint(colour).severity("error: "+err.Error(), diag.Error)
 }
 
-// Short lists names in the width of a column: "a,b,+3".
-func Short(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ",")
-	}
-	return fmt.Sprintf("%s,+%d", strings.Join(names[:most], ","), len(names)-most)
-}
-
 // table is a report that people read as an aligned table.
 func table(value any, head []string, rows [][]string) Report {
 	return Report{value: value, text: func(w io.Writer) error { return columns(w, head, rows) }}
@@ -126,15 +118,4 @@ func columns(w io.Writer, head []string, rows [][]string) error {
 		fmt.Fprintln(t, strings.Join(r, "\t"))
 	}
 	return t.Flush()
-}
-
-// abbreviate shortens the id of a commit.
-func abbreviate(commit string) string { return commit[:min(12, len(commit))] }
-
-// dash stands in a column for nothing.
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

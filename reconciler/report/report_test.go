@@ -96,16 +96,6 @@ func TestDiagnosticsAreCounted(t *testing.T) {
 	}
 }
 
-func TestShortFitsAColumn(t *testing.T) {
-	for _, tt := range []struct {
-		names, want string
-	}{{"", ""}, {"a b", "a,b"}, {"a b c", "a,b,+1"}, {"a b c d", "a,b,+2"}} {
-		if got := report.Short(strings.Fields(tt.names), 2); got != tt.want {
-			t.Errorf("Short(%q) is %q, want %q", tt.names, got, tt.want)
-		}
-	}
-}
-
 // TestEqualDiagnosticsAreGrouped: what is said of many objects is written once, and is counted
 // and kept for programs as often as it is so.
 func TestEqualDiagnosticsAreGrouped(t *testing.T) {

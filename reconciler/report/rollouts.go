@@ -1,39 +1,9 @@
 package report
 
 import (
-	"time"
-
 	"github.com/waybill-dev/waybill/reconciler/progress"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
-
-func ofRollouts(*Lists) []column {
-	return columnsOf("UNIT", "STRATEGY", "PHASE", "STAGE", "CLUSTERS", "NEXT", "REASON", "-", "RUN", "SINCE", "TARGET", "THEN")
-}
-
-// rolloutItems lists what goes out in stages, or did, as it is recorded.
-func rolloutItems(l *Lists) (items []item, err error) {
-	for n := range l.Rollouts {
-		r := &l.Rollouts[n]
-		p := progress.Of(r)
-		i, err := made(r.Document(), p.Unit.String(), dash(p.Strategy), string(p.Phase), dash(p.Stage), dash(p.Clusters()),
-			instant(p.Next), dash(p.Message), dash(progress.Short(p.Run)), instant(p.Since), dash(abbreviate(p.Target)), dash(p.Then))
-		if err != nil {
-			return nil, err
-		}
-		i.alias = p.Unit.String()
-		items = append(items, i)
-	}
-	return items, nil
-}
-
-// instant is a time in a column.
-func instant(t time.Time) string {
-	if t.IsZero() {
-		return dash("")
-	}
-	return t.UTC().Format(time.RFC3339)
-}
 
 // Staged is how a template is in the clusters that it goes out to in stages.
 type Staged struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/render"
 )
 
@@ -17,7 +18,7 @@ func stagedReport(w io.Writer, s *Staged) {
 	for _, c := range s.Clusters {
 		text := "shows what was published before"
 		if c.Shows != "" {
-			text = "shows " + abbreviate(c.Shows)
+			text = "shows " + cell.Commit(c.Shows)
 		}
 		if c.Waits != "" {
 			text += "; " + c.Waits

@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
@@ -73,7 +74,7 @@ func Fleet(f *reports.Fleet, now time.Time) Report {
 		text:  func(w io.Writer) error { return list.print(w, now, nil) },
 		wide: func(w io.Writer) error {
 			return list.print(w, now, func(c *clusterStatus) []string {
-				return []string{dash(string(c.Mode)), dash(abbreviate(c.Source)), c.credential(now), dash(c.Message)}
+				return []string{cell.Dash(string(c.Mode)), cell.Dash(cell.Commit(c.Source)), c.credential(now), cell.Dash(c.Message)}
 			})
 		},
 	}
@@ -138,8 +139,8 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 	var rows, objects [][]string
 	for i := range f.Clusters {
 		c := &f.Clusters[i]
-		row := append([]string{c.Cluster, c.Status, dash(abbreviate(c.Published)), dash(abbreviate(c.Applied))}, c.numbers()...)
-		row = append(row, age(c.Told, now))
+		row := append([]string{c.Cluster, c.Status, cell.Dash(cell.Commit(c.Published)), cell.Dash(cell.Commit(c.Applied))}, c.numbers()...)
+		row = append(row, cell.Age(c.Told, now))
 		if more != nil {
 			row = append(row, more(c)...)
 		}
@@ -149,7 +150,9 @@ func (f *fleetStatus) print(w io.Writer, now time.Time, more func(*clusterStatus
 			if o.Reason != "" {
 				why += "/" + o.Reason
 			}
-			objects = append(objects, []string{c.Cluster, o.Object.String(), string(o.Applied), dash(why), age(&o.Since, now), dash(o.By), dash(o.Message)})
+			objects = append(objects, []string{
+				c.Cluster, o.Object.String(), string(o.Applied), cell.Dash(why), cell.Age(&o.Since, now), cell.Dash(o.By), cell.Dash(o.Message),
+			})
 		}
 	}
 	if err := columns(w, head, rows); err != nil {
@@ -218,12 +221,4 @@ func (c *clusterStatus) credential(now time.Time) string {
 // isCredentialEnding reports that it has ended, or ends within a week.
 func (c *clusterStatus) isCredentialEnding(now time.Time) bool {
 	return c.Expires != nil && credential.Lifetime{Until: *c.Expires}.IsEnding(now)
-}
-
-// age is how long ago something was.
-func age(at *time.Time, now time.Time) string {
-	if at == nil || at.IsZero() {
-		return "-"
-	}
-	return duration.HumanDuration(now.Sub(*at))
 }

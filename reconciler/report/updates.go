@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/reconciler/report/update"
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/reconciler/updates/propose"
@@ -18,10 +19,11 @@ func Updates(all []updates.Verdict, now time.Time) Report {
 		list = append(list, u)
 		seen := ""
 		if !u.FirstSeen.IsZero() {
-			seen = age(&u.FirstSeen, now)
+			seen = cell.Age(&u.FirstSeen, now)
 		}
 		rows = append(rows, []string{
-			u.Name, u.Image + u.Chart, dash(u.Current), dash(u.Next), dash(u.Newest), dash(seen), dash(u.Last.String()), dash(u.Message),
+			u.Name, u.Image + u.Chart, cell.Dash(u.Current), cell.Dash(u.Next), cell.Dash(u.Newest),
+			cell.Dash(seen), cell.Dash(u.Last.String()), cell.Dash(u.Message),
 		})
 	}
 	return table(list, []string{"NAME", "IMAGE OR CHART", "CURRENT", "NEXT", "NEWEST", "SEEN", "LAST UPDATE", "WHY NOT"}, rows)
@@ -31,7 +33,7 @@ func Updates(all []updates.Verdict, now time.Time) Report {
 func Proposals(all []propose.Outcome) Report {
 	var rows [][]string
 	for _, o := range all {
-		rows = append(rows, []string{o.Branch, strings.ToLower(string(o.Did)), dash(o.URL), dash(o.Why)})
+		rows = append(rows, []string{o.Branch, strings.ToLower(string(o.Did)), cell.Dash(o.URL), cell.Dash(o.Why)})
 	}
 	return table(all, []string{"BRANCH", "DONE", "PULL REQUEST", "WHY"}, rows)
 }

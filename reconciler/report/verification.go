@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/reconciler/verify"
 	"github.com/waybill-dev/waybill/sources/words"
 )
@@ -16,7 +17,7 @@ func Verification(v *verify.Verification, version string) Report {
 	}
 	return Report{value: v, text: func(w io.Writer) error {
 		if v.Same {
-			_, err := fmt.Fprintf(w, "%s at %s is what %s gives, byte for byte\n", what, abbreviate(v.Commit), abbreviate(v.Source))
+			_, err := fmt.Fprintf(w, "%s at %s is what %s gives, byte for byte\n", what, cell.Commit(v.Commit), cell.Commit(v.Source))
 			return err
 		}
 		writeDifferences(w, what, v)
@@ -29,7 +30,7 @@ func Verification(v *verify.Verification, version string) Report {
 
 // writeDifferences says in what a commit is not what its source gives.
 func writeDifferences(w io.Writer, what string, v *verify.Verification) {
-	fmt.Fprintf(w, "%s at %s is not what %s gives:\n", what, abbreviate(v.Commit), abbreviate(v.Source))
+	fmt.Fprintf(w, "%s at %s is not what %s gives:\n", what, cell.Commit(v.Commit), cell.Commit(v.Source))
 	for _, d := range v.Differences {
 		fmt.Fprintln(w, " ", d)
 	}
@@ -45,7 +46,7 @@ func Chain(c *verify.Chain) Report {
 			fmt.Fprintln(w, why)
 		}
 		what := fmt.Sprintf("%s of the state, %s to %s, and %s of clusters' branches",
-			words.Count(c.State, "commit"), abbreviate(c.From), abbreviate(c.To), words.Count(c.Clusters, "commit"))
+			words.Count(c.State, "commit"), cell.Commit(c.From), cell.Commit(c.To), words.Count(c.Clusters, "commit"))
 		if c.Same {
 			_, err := fmt.Fprintf(w, "%s are what their sources give, byte for byte\n", what)
 			return err

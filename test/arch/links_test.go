@@ -25,7 +25,7 @@ var shells = map[string]shell{
 		packages: []string{
 			"render/kustomize/build", "render/engine/engines",
 			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/survey", "reconciler/endpoints/push", "reconciler/members",
-			"reconciler/observe", "reconciler/report", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",
+			"reconciler/observe", "reconciler/report", "reconciler/report/listing", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",
 			"cmd/waybill", "cmd/waybill/terminal", "cmd/waybill/updating", "test/...",
 		},
 		tests: []string{
@@ -38,7 +38,7 @@ var shells = map[string]shell{
 			"render/helm/charts", "render/engine/engines", // the lookup of templates, which is refused
 			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/credential", "reconciler/clusters/endpointslices",
 			"reconciler/clusters/pods", "reconciler/clusters/survey", "reconciler/endpoints/push", "reconciler/management", "reconciler/members", "reconciler/observe", "reconciler/replicas",
-			"reconciler/report", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",
+			"reconciler/report", "reconciler/report/listing", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",
 			"cmd/waybill", "cmd/waybill/newagent", "cmd/waybill/terminal", "cmd/waybill/updating", "test/...",
 		},
 		tests: []string{

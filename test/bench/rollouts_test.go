@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/waybill-dev/waybill/reconciler/report"
+	"github.com/waybill-dev/waybill/reconciler/report/listing"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -72,7 +72,7 @@ func BenchmarkGetRollouts(b *testing.B) {
 		if len(all) != 1000 || len(unreadable) > 0 {
 			b.Fatalf("%d are read, %v are not", len(all), unreadable)
 		}
-		list, err := (&report.Lists{Rollouts: all, Now: time.Now()}).List(report.Query{Kind: "rollouts"})
+		list, err := (&listing.Lists{Rollouts: all, Now: time.Now()}).List(listing.Query{Kind: "rollouts"})
 		if err != nil || len(list.Names()) != 1000 {
 			b.Fatalf("%d are listed: %v", len(list.Names()), err)
 		}

@@ -1,4 +1,4 @@
-package report
+package listing
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -39,7 +40,7 @@ func as(kind string, o *object.Object, spec templateSpec) templated {
 
 // specOf is what was decided about a template.
 func specOf(d *plan.Decision) templateSpec {
-	spec := templateSpec{Reason: d.Reason, Message: d.Message, Clusters: targets(d.Targets)}
+	spec := templateSpec{Reason: d.Reason, Message: d.Message, Clusters: cell.Targets(d.Targets)}
 	if d.Policy != nil {
 		spec.Policy = d.Policy.String()
 	}
@@ -56,7 +57,8 @@ func (l *Lists) templates() (items []item, err error) {
 		d := &l.Plan.Decisions[i]
 		r := d.Ref()
 		t := as("Template", d.Template.Object, specOf(d))
-		i, err := made(t, dash(r.Namespace), kindOf(r), r.Name, dash(t.Spec.Policy), dash(Short(t.Spec.Clusters, 4)), t.Spec.Where, dash(d.Message))
+		i, err := made(t, cell.Dash(r.Namespace), kindOf(r), r.Name,
+			cell.Dash(t.Spec.Policy), cell.Dash(cell.Short(t.Spec.Clusters, 4)), t.Spec.Where, cell.Dash(d.Message))
 		if err != nil {
 			return nil, err
 		}
@@ -173,6 +175,7 @@ func (t *releaseTree) list(items []item, r object.Ref, branch, trunk string) ([]
 // released adds a release. A branch of the tree stands in front of its name.
 func released(items []item, branch string, o *object.Object, spec templateSpec) ([]item, error) {
 	r := as("Release", o, spec)
-	i, err := made(r, dash(o.Ref().Namespace), branch+o.Ref().Name, kindOf(o.Ref()), dash(spec.Policy), dash(Short(spec.Clusters, 4)), r.Spec.Where)
+	i, err := made(r, cell.Dash(o.Ref().Namespace), branch+o.Ref().Name, kindOf(o.Ref()),
+		cell.Dash(spec.Policy), cell.Dash(cell.Short(spec.Clusters, 4)), r.Spec.Where)
 	return append(items, i), err
 }

@@ -1,4 +1,4 @@
-package report
+package listing
 
 import (
 	"fmt"
@@ -41,8 +41,8 @@ var kinds = []kind{
 	{names: []string{"clusteroverridepolicies", "clusteroverridepolicy", "cop"}, columns: (*Lists).ofPolicies, items: policiesOf("ClusterOverridePolicy"), global: true},
 }
 
-// ListNames returns the names of the lists that Git answers: of each its own and the others.
-func ListNames() [][]string {
+// Names returns the names of the lists that Git answers: of each its own and the others.
+func Names() [][]string {
 	all := make([][]string, 0, len(kinds))
 	for _, k := range kinds {
 		all = append(all, slices.Clone(k.names))

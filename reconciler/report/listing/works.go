@@ -1,4 +1,4 @@
-package report
+package listing
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -81,9 +82,9 @@ func (l *Lists) worksIn(items []item, cluster, path string, blob *files.Blob) ([
 		w.Metadata = named{cluster + "." + r.Name + "-" + strings.ToLower(r.Kind), r.Namespace, o.Labels()}
 		cells := []any{cluster, r.String()}
 		if len(l.Words) > 0 {
-			cells = append(cells, dash(string(w.Status.Applied)), dash(string(w.Status.Health)))
+			cells = append(cells, cell.Dash(string(w.Status.Applied)), cell.Dash(string(w.Status.Health)))
 		}
-		i, err := made(w, append(cells, path, w.Metadata.Name, dash(w.Status.Message))...)
+		i, err := made(w, append(cells, path, w.Metadata.Name, cell.Dash(w.Status.Message))...)
 		if err != nil {
 			return nil, err
 		}

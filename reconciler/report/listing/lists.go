@@ -1,4 +1,4 @@
-package report
+package listing
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/report/cell"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
@@ -78,7 +79,8 @@ func (l *Lists) clusters() (items []item, err error) {
 		s := joined.Spec
 		ready, since := readiness(&joined, l.Now)
 		i, err := made(joined,
-			c.Spec.Name, dash(joined.Status.KubernetesVersion), string(s.SyncMode), ready, since, dash(s.Provider), dash(s.Region), dash(strings.Join(s.Zones, ",")),
+			c.Spec.Name, cell.Dash(joined.Status.KubernetesVersion), string(s.SyncMode), ready, since,
+			cell.Dash(s.Provider), cell.Dash(s.Region), cell.Dash(strings.Join(s.Zones, ",")),
 			len(s.Taints), objects[c.Spec.Name], c.Object.Origin().String())
 		if err != nil {
 			return nil, err
@@ -93,9 +95,9 @@ func (l *Lists) clusters() (items []item, err error) {
 func readiness(c *karmada.Cluster, now time.Time) (ready, since string) {
 	r := meta.FindStatusCondition(c.Status.Conditions, karmada.ConditionReady)
 	if r == nil {
-		return dash(""), dash("")
+		return cell.Dash(""), cell.Dash("")
 	}
-	return string(r.Status), age(&r.LastTransitionTime.Time, now)
+	return string(r.Status), cell.Age(&r.LastTransitionTime.Time, now)
 }
 
 func (*Lists) ofPolicies() []column {
@@ -112,7 +114,7 @@ func policiesOf(kind string) func(*Lists) ([]item, error) {
 				return
 			}
 			var i item
-			i, err = made(shown, r.Kind, dash(r.Namespace), r.Name, priority, claimed, o.Origin().String())
+			i, err = made(shown, r.Kind, cell.Dash(r.Namespace), r.Name, priority, claimed, o.Origin().String())
 			items = append(items, i)
 		}
 		claims := l.claims()
@@ -153,12 +155,12 @@ func (l *Lists) bindings() (items []item, err error) {
 			continue
 		}
 		b := binding{ResourceBinding: d.Binding}
-		cells := []any{dash(d.Binding.Namespace), d.Binding.Name, d.Binding.Spec.Replicas, dash(d.Reason)}
+		cells := []any{cell.Dash(d.Binding.Namespace), d.Binding.Name, d.Binding.Spec.Replicas, cell.Dash(d.Reason)}
 		if len(l.Words) > 0 {
 			b = l.joined(d)
 			cells = append(cells, b.tally()...)
 		}
-		cells = append(cells, dash(Short(targets(d.Targets), 4)), policyOf(d), dash(d.Message))
+		cells = append(cells, cell.Dash(cell.Short(cell.Targets(d.Targets), 4)), policyOf(d), cell.Dash(d.Message))
 		i, err := made(b, cells...)
 		if err != nil {
 			return nil, err
@@ -171,7 +173,7 @@ func (l *Lists) bindings() (items []item, err error) {
 // policyOf names the policy that claims a template.
 func policyOf(d *plan.Decision) string {
 	if d.Policy == nil {
-		return dash("")
+		return cell.Dash("")
 	}
 	return d.Policy.String()
 }

@@ -1,4 +1,5 @@
-package report
+// Package listing is what get prints of Git: lists of what a plan has and of what is recorded, as kubectl prints lists.
+package listing
 
 import (
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubectl/pkg/cmd/get"
 
+	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -131,15 +133,15 @@ func (i item) key() string {
 
 func (i item) text() string { return fmt.Sprint(i.object.Object, i.cells) }
 
-// Listing is how lists are printed: as kubectl get prints.
-type Listing struct {
+// Printer is how lists are printed: as kubectl get prints.
+type Printer struct {
 	Flags  *get.PrintFlags
 	SortBy string    // the JSONPath of a field; empty: as the plan has them
 	Err    io.Writer // what is no list is said here
 }
 
 // Print prints a list.
-func (o Listing) Print(w io.Writer, l List) error {
+func (o Printer) Print(w io.Writer, l List) error {
 	printer, err := o.Flags.ToPrinter()
 	if err != nil {
 		return err
@@ -147,7 +149,7 @@ func (o Listing) Print(w io.Writer, l List) error {
 	if o.SortBy != "" {
 		printer = &get.SortingPrinter{SortField: o.SortBy, Delegate: printer}
 	}
-	asTable := *o.Flags.OutputFormat == "" || *o.Flags.OutputFormat == string(Wide)
+	asTable := *o.Flags.OutputFormat == "" || *o.Flags.OutputFormat == string(report.Wide)
 	switch {
 	case asTable && len(l.items) == 0:
 		fmt.Fprintln(o.Err, l.none)
