@@ -6,11 +6,11 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	staged "github.com/waybill-dev/waybill/reconciler/state/rollouts"
-	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages/units"
 )
 
 func rollouts(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
-	return answer{page: "rollouts", title: "Roll-outs", here: "rollouts", body: pages.OfRollouts(f, r.URL.Query(), u.Now())}, nil
+	return answer{page: "rollouts", title: "Roll-outs", here: "rollouts", body: units.OfAll(f, r.URL.Query(), u.Now())}, nil
 }
 
 func rollout(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
@@ -23,5 +23,5 @@ func rollout(u *UI, r *http.Request, f *facts.Facts) (answer, error) {
 	if is == nil {
 		return answer{}, fmt.Errorf("nothing is recorded of %.200q going out in stages: %w", name, errNowhere)
 	}
-	return answer{page: "rollout", title: name, here: "rollouts", body: pages.OfRollout(f, is, r.URL.Query(), u.Now())}, nil
+	return answer{page: "rollout", title: name, here: "rollouts", body: units.Of(f, is, r.URL.Query(), u.Now())}, nil
 }

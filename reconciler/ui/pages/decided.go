@@ -133,7 +133,7 @@ func wentOn(was, is *rollouts.Rollout) (all []difference) {
 		was = &rollouts.Rollout{}
 	}
 	s, before := &is.Status, &was.Status
-	mark := phaseMark(s.Phase)
+	mark := PhaseMark(s.Phase)
 	mark.Word = "Roll-out: " + mark.Word
 	if s.Run != before.Run && s.Run != "" {
 		all = append(all, difference{mark, "run " + short(s.Run) + " of " + is.Unit.String() + " takes it from " + short(s.Base.Commit) + " to " + short(s.Target.Commit)})

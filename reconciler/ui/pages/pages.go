@@ -45,6 +45,14 @@ func TemplateURL(r object.Ref) string { return links.Site("").Template(r) }
 // ChangeURL is the page of a publication.
 func ChangeURL(commit string) string { return "/changes/" + url.PathEscape(commit) }
 
+// Version leads to the publication of a source commit.
+func Version(commit string) Link {
+	if commit == "" {
+		return Link{}
+	}
+	return Link{short(commit), ChangeURL(commit)}
+}
+
 // Namespace is the namespace that a page's address names.
 func Namespace(part string) string {
 	if part == links.ClusterScope {

@@ -90,7 +90,7 @@ func OfTemplate(f *facts.Facts, t *facts.Template, past facts.Past, q url.Values
 		p.Leaving = append(p.Leaving, leave)
 	}
 	if r := f.Rollout(t.Unit); r != nil {
-		p.Rollout, p.RolloutMark = Link{r.Unit.String(), RolloutURL(r.Unit)}, phaseMark(r.Status.Phase)
+		p.Rollout, p.RolloutMark = Link{r.Unit.String(), RolloutURL(r.Unit)}, PhaseMark(r.Status.Phase)
 	}
 	p.Targets = targetsOf(f, t, q, at)
 	p.Events = timelineOf(f, t, &past, at)

@@ -1,4 +1,4 @@
-package pages
+package units
 
 import (
 	"net/url"
@@ -11,14 +11,15 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/progress"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/reconciler/ui/pages"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages/list"
 )
 
-// Rollout is the page of a unit that goes out in stages.
-type Rollout struct {
-	Row          RolloutRow
+// Unit is the page of a unit that goes out in stages.
+type Unit struct {
+	Row          Row
 	Run          string
-	Base, Target Link
+	Base, Target pages.Link
 	Commands     []string
 	Bar          []Segment
 	Leaving      int
@@ -33,7 +34,7 @@ type Rollout struct {
 // Segment is a stage of the bar that shows how far a run is.
 type Segment struct {
 	Name     string
-	Mark     Mark
+	Mark     pages.Mark
 	Finished int // clusters for which nothing is waited
 	Of       int
 	Says     string // how they are, in words
@@ -42,27 +43,27 @@ type Segment struct {
 
 // MemberRow is which version a cluster shows.
 type MemberRow struct {
-	Cluster  Link
+	Cluster  pages.Link
 	Stage    string
-	Mark     Mark
-	Shows    Link
+	Mark     pages.Mark
+	Shows    pages.Link
 	Message  string
 	Evidence string // what its state follows from
-	Since    Moment
+	Since    pages.Moment
 }
 
 // Given is what somebody commanded.
 type Given struct {
 	Says, Ref string
-	Mark      Mark
-	At        Moment
+	Mark      pages.Mark
+	At        pages.Moment
 }
 
-// OfRollout shows a unit.
-func OfRollout(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) Rollout {
+// Of shows a unit.
+func Of(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) Unit {
 	is := progress.Of(r)
-	p := Rollout{
-		Row: rolloutRow(&is, now), Run: is.Run, Base: versionLink(is.Base), Target: versionLink(is.Target),
+	p := Unit{
+		Row: rowOf(&is, now), Run: is.Run, Base: pages.Version(is.Base), Target: pages.Version(is.Target),
 		Commands: is.Commands, Leaving: is.Leaving, Text: q.Get("q"),
 	}
 	for n := range is.Stages {
@@ -78,39 +79,31 @@ func OfRollout(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time)
 
 func segment(s *progress.Stage, in *progress.Progress) Segment {
 	seg := Segment{
-		Name: s.Name, Mark: phaseMark(s.Phase), Finished: s.Counts.Finished(), Of: s.Counts.Of, Says: s.Counts.String(),
+		Name: s.Name, Mark: pages.PhaseMark(s.Phase), Finished: s.Counts.Finished(), Of: s.Counts.Of, Says: s.Counts.String(),
 		Here: s.Name == in.Stage,
 	}
 	switch {
 	case seg.Here && in.Phase == rollouts.Stopped:
-		seg.Mark = phaseMark(rollouts.Stopped)
+		seg.Mark = pages.PhaseMark(rollouts.Stopped)
 	case s.IsSkipped:
-		seg.Mark = Mark{"Skipped", "–", "muted"}
+		seg.Mark = pages.Mark{Word: "Skipped", Sign: "–", Tone: "muted"}
 	case s.Phase == rollouts.Waiting && !seg.Here:
-		seg.Mark = Mark{"Its turn has not come", "–", "muted"}
+		seg.Mark = pages.Mark{Word: "Its turn has not come", Sign: "–", Tone: "muted"}
 	}
 	return seg
 }
 
-// versionLink leads to the publication of a source commit.
-func versionLink(commit string) Link {
-	if commit == "" {
-		return Link{}
-	}
-	return Link{short(commit), ChangeURL(commit)}
-}
-
 // members adds the clusters, by their stages; within these those first with which something is wrong.
-func (p *Rollout) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) {
+func (p *Unit) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) {
 	var chosen []progress.Cluster
 	for _, c := range progress.Clusters(r) {
-		if Matches(p.Text, c.Name, c.Stage, string(c.State)) {
+		if pages.Matches(p.Text, c.Name, c.Stage, string(c.State)) {
 			chosen = append(chosen, c)
 		}
 	}
-	p.Sort, p.Heads = q.Get(list.SortParam), list.Sort(chosen, memberColumns(), RolloutURL(r.Unit), q)
+	p.Sort, p.Heads = q.Get(list.SortParam), list.Sort(chosen, memberColumns(), pages.RolloutURL(r.Unit), q)
 	var from, to int
-	p.Pager, from, to = list.Parts{What: "clusters", Path: RolloutURL(r.Unit), Param: list.PageParam, Size: membersAtOnce}.Page(q, len(chosen))
+	p.Pager, from, to = list.Parts{What: "clusters", Path: pages.RolloutURL(r.Unit), Param: list.PageParam, Size: membersAtOnce}.Page(q, len(chosen))
 	for n := range chosen[from:to] {
 		p.Members = append(p.Members, memberRow(f, &chosen[from+n], now))
 	}
@@ -131,14 +124,14 @@ func memberColumns() []list.Column[progress.Cluster] {
 
 func memberRow(f *facts.Facts, c *progress.Cluster, now time.Time) MemberRow {
 	row := MemberRow{
-		Cluster: Link{Text: c.Name}, Stage: c.Stage, Mark: stateMark(c.State),
-		Shows: versionLink(c.Shows), Evidence: c.Evidence, Since: MomentOf(c.Since.Time, now),
+		Cluster: pages.Link{Text: c.Name}, Stage: c.Stage, Mark: stateMark(c.State),
+		Shows: pages.Version(c.Shows), Evidence: c.Evidence, Since: pages.MomentOf(c.Since.Time, now),
 	}
 	if c.Since.IsZero() {
-		row.Since = Moment{}
+		row.Since = pages.Moment{}
 	}
 	if f.Cluster(c.Name) != nil {
-		row.Cluster.URL = ClusterURL(c.Name)
+		row.Cluster.URL = pages.ClusterURL(c.Name)
 	}
 	notes := []string{c.Message}
 	if c.Waits != "" {
@@ -158,44 +151,44 @@ func memberRow(f *facts.Facts, c *progress.Cluster, now time.Time) MemberRow {
 }
 
 // stateMark shows how far a cluster is.
-func stateMark(s rollouts.State) Mark {
+func stateMark(s rollouts.State) pages.Mark {
 	switch s {
 	case rollouts.Healthy:
-		return Mark{string(s), "✓", "good"}
+		return pages.Mark{Word: string(s), Sign: "✓", Tone: "good"}
 	case rollouts.Failed, rollouts.Failing:
-		return Mark{string(s), "✕", "bad"}
+		return pages.Mark{Word: string(s), Sign: "✕", Tone: "bad"}
 	case rollouts.Released:
-		return Mark{string(s), "↓", "warn"}
+		return pages.Mark{Word: string(s), Sign: "↓", Tone: "warn"}
 	case rollouts.Late:
-		return Mark{string(s), "?", "warn"}
+		return pages.Mark{Word: string(s), Sign: "?", Tone: "warn"}
 	case rollouts.Suspended:
-		return Mark{string(s), "‖", "warn"}
+		return pages.Mark{Word: string(s), Sign: "‖", Tone: "warn"}
 	case rollouts.Pending, rollouts.Unchanged, rollouts.Skipped, rollouts.Leaving:
 	}
-	return Mark{string(s), "–", "muted"}
+	return pages.Mark{Word: string(s), Sign: "–", Tone: "muted"}
 }
 
 func givenOf(c *rollouts.Command, now time.Time) Given {
 	o := Given{
 		Says: strings.Join(strings.Fields(string(c.Verb)+" "+c.Stage+" "+c.Cluster), " "), Ref: c.Ref,
-		At: MomentOf(c.At.Time, now), Mark: Mark{"Done", "✓", "good"},
+		At: pages.MomentOf(c.At.Time, now), Mark: pages.Mark{Word: "Done", Sign: "✓", Tone: "good"},
 	}
 	if c.By != "" {
 		o.Says += " by " + c.By
 	}
 	if c.Refused {
-		o.Mark = Mark{"Did nothing: it was for another run, or came too early or late", "✕", "bad"}
+		o.Mark = pages.Mark{Word: "Did nothing: it was for another run, or came too early or late", Sign: "✕", Tone: "bad"}
 	}
 	return o
 }
 
 // ahead is a time that is to come, and in how long.
-func ahead(at, now time.Time) Moment {
+func ahead(at, now time.Time) pages.Moment {
 	switch {
 	case at.IsZero():
-		return Moment{}
+		return pages.Moment{}
 	case !at.After(now):
-		return Moment{At: at.UTC().Format(time.RFC3339), Ago: "now"}
+		return pages.Moment{At: at.UTC().Format(time.RFC3339), Ago: "now"}
 	}
-	return Moment{At: at.UTC().Format(time.RFC3339), Ago: "in " + duration.HumanDuration(at.Sub(now))}
+	return pages.Moment{At: at.UTC().Format(time.RFC3339), Ago: "in " + duration.HumanDuration(at.Sub(now))}
 }
