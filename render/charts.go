@@ -7,53 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	sigsyaml "sigs.k8s.io/yaml"
-
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
 	"github.com/waybill-dev/waybill/render/kustomize"
+	"github.com/waybill-dev/waybill/render/references"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
-// chartLists is what a kustomization says of charts.
-type chartLists struct {
-	HelmCharts []struct {
-		Name    string `json:"name"`
-		Repo    string `json:"repo"`
-		Version string `json:"version"`
-	} `json:"helmCharts"`
-	HelmGlobals struct {
-		ChartHome string `json:"chartHome"`
-	} `json:"helmGlobals"`
-	Inflators []struct {
-		Name    string `json:"chartName"`
-		Repo    string `json:"chartRepoUrl"`
-		Version string `json:"chartVersion"`
-		Home    string `json:"chartHome"`
-	} `json:"helmChartInflationGenerator"`
-}
-
 // listCharts notes the charts of repositories that a kustomization lists, but for those
 // that are beside it.
 func (l *loader) listCharts(dir string, data []byte) {
-	var k chartLists
-	if sigsyaml.Unmarshal(data, &k) != nil {
-		return // building the root says what is wrong with it
-	}
-	home := k.HelmGlobals.ChartHome
-	for _, c := range k.Inflators {
-		home = c.Home
-		k.HelmCharts = append(k.HelmCharts, struct {
-			Name    string `json:"name"`
-			Repo    string `json:"repo"`
-			Version string `json:"version"`
-		}{c.Name, c.Repo, c.Version})
-	}
-	if home == "" {
-		home = "charts"
-	}
-	for _, c := range k.HelmCharts {
+	named, home := references.Charts(data)
+	for _, c := range named {
 		at := path.Join(dir, home, c.Name)
 		if c.Version != "" {
 			at = path.Join(dir, home, c.Name+"-"+c.Version, c.Name)

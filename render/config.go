@@ -14,6 +14,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/fluxsync"
@@ -44,7 +45,7 @@ type ConfigSpec struct {
 	Secrets        string            `json:"secrets"` // SecretsRefuse or SecretsAllow
 	Charts         Charts            `json:"charts"`
 	Guard          Guard             `json:"guard"`
-	Apply          Apply             `json:"apply"`
+	Apply          applying.Apply    `json:"apply"`
 	Health         Health            `json:"health,omitzero"`
 	Failover       Failover          `json:"failover"`
 	Descheduler    Descheduler       `json:"descheduler"`
@@ -295,7 +296,7 @@ func (c *ConfigSpec) check() (field, problem string) {
 		check func() (field, problem string)
 	}{
 		{"charts", c.Charts.check},
-		{"apply", c.Apply.check},
+		{"apply", c.Apply.Check},
 		{"failover", c.Failover.check},
 		{"descheduler", c.Descheduler.check},
 		{"flux", c.Flux.check},

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 )
 
 const configHead = "apiVersion: waybill.dev/v1alpha1\nkind: Config\n"
@@ -58,7 +59,7 @@ func TestWhatAConfigSaysOfRollouts(t *testing.T) {
 		Rules:    []render.RolloutRule{{Policies: metav1.LabelSelector{MatchLabels: map[string]string{"tier": "1"}}, Strategy: "careful", Line: 7}},
 		Evidence: []string{render.EvidenceCommitStatus},
 		Windows: []render.RolloutWindow{{
-			Kind: render.WindowAllow, Schedule: "0 8 * * *", Duration: metav1.Duration{Duration: 8 * time.Hour},
+			Kind: applying.WindowAllow, Schedule: "0 8 * * *", Duration: metav1.Duration{Duration: 8 * time.Hour},
 			Strategies: []string{"careful"}, Stages: []string{"prod"}, Line: 10,
 		}},
 		Commands: render.RolloutCommands{Signed: true, Signers: ".waybill/allowed_signers", NotAuthor: true},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/references"
 )
 
 // inherit takes of what may be in broken parts all that the source does not have, wherever
@@ -16,16 +17,16 @@ func (l *loader) inherit() {
 
 // wasReferences returns what a kustomization used that cannot be read now; false if it
 // is not known.
-func (l *loader) wasReferences(file string) (references, bool, error) {
+func (l *loader) wasReferences(file string) (references.Named, bool, error) {
 	s, _, ok := l.earlier(file)
 	if !ok {
-		return references{}, false, nil
+		return references.Named{}, false, nil
 	}
 	data, err := s.ReadFile(file)
 	if err != nil {
-		return references{}, false, fmt.Errorf("reading what %s was: %w", file, err)
+		return references.Named{}, false, fmt.Errorf("reading what %s was: %w", file, err)
 	}
-	k, ok := parseReferences(file, data)
+	k, ok := references.Of(file, data)
 	return k, ok, nil
 }
 

@@ -5,11 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
-	sigsyaml "sigs.k8s.io/yaml"
-
-	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/references"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/ignore"
 )
@@ -52,7 +49,7 @@ func (l *loader) kustomize() (roots []string, err error) {
 	roots = append(roots, l.basesOf(&u)...)
 	for dir := range u.inner {
 		if reached[dir] {
-			l.mark(u.files, u.folders, dir, references{files: u.inner[dir]})
+			l.mark(u.files, u.folders, dir, references.Named{Files: u.inner[dir]})
 		}
 	}
 	l.takeOut(func(file string) bool {
@@ -170,13 +167,6 @@ func folderOf(p string) string {
 	return ""
 }
 
-// references is what a kustomization may use.
-type references struct {
-	component bool // it is a Component, which is built only as part of others
-	files     []string
-	folders   []string // of other kustomizations
-}
-
 // references adds what the kustomization of a folder uses. Where it cannot be read,
 // building the root says what is wrong with it.
 func (l *loader) references(u *uses, dir string) error {
@@ -187,7 +177,7 @@ func (l *loader) references(u *uses, dir string) error {
 		if data, err = l.snapshot.ReadFile(file); err != nil {
 			return fmt.Errorf("reading %s: %w", file, err)
 		}
-		if k, ok := parseReferences(file, data); ok {
+		if k, ok := references.Of(file, data); ok {
 			l.listCharts(path.Dir(file), data)
 			l.add(u, dir, k)
 			return nil
@@ -200,7 +190,7 @@ func (l *loader) references(u *uses, dir string) error {
 		return err
 	}
 	l.add(u, dir, k)
-	l.mark(u.mayFiles, u.mayFolders, dir, references{files: wordsIn(data), folders: wordsIn(data)})
+	l.mark(u.mayFiles, u.mayFolders, dir, references.Named{Files: references.Words(data), Folders: references.Words(data)})
 	if !known {
 		u.unknown[dir] = true
 	}
@@ -222,29 +212,29 @@ func (l *loader) linkedAt(u *uses, dir string) {
 }
 
 // add adds what the kustomization of a folder uses.
-func (l *loader) add(u *uses, dir string, k references) {
-	if k.component {
+func (l *loader) add(u *uses, dir string, k references.Named) {
+	if k.Component {
 		u.apart[dir] = true
 	}
 	if l.isInner(dir) { // what it lists is a policy by itself, unless it is built
-		listed := k.folders
-		k.files = slices.DeleteFunc(k.files, func(file string) bool { return slices.Contains(listed, file) })
+		listed := k.Folders
+		k.Files = slices.DeleteFunc(k.Files, func(file string) bool { return slices.Contains(listed, file) })
 		u.inner[dir] = listed
 	}
 	u.by[dir] = l.mark(u.files, u.folders, dir, k)
-	for _, ref := range slices.Concat(k.files, k.folders) {
+	for _, ref := range slices.Concat(k.Files, k.Folders) {
 		u.reads[dir] = append(u.reads[dir], path.Join(dir, ref))
 	}
 }
 
 // mark adds what a kustomization takes in, and returns the folders that it uses.
-func (l *loader) mark(files, folders map[string]bool, dir string, k references) (used []string) {
-	for _, ref := range k.files {
+func (l *loader) mark(files, folders map[string]bool, dir string, k references.Named) (used []string) {
+	for _, ref := range k.Files {
 		if file := path.Join(dir, ref); l.mayTake(dir, file) {
 			files[file] = true
 		}
 	}
-	for _, ref := range k.folders {
+	for _, ref := range k.Folders {
 		target := path.Join(dir, ref)
 		if target == "." {
 			target = ""
@@ -258,81 +248,4 @@ func (l *loader) mark(files, folders map[string]bool, dir string, k references) 
 		}
 	}
 	return used
-}
-
-// plainFields are the fields of a kustomization whose strings name no file, whatever files
-// are called as they say: an annotation, say. Those of fileFields may name files, and no
-// folders. Those of resources, bases, components, generators, transformers and validators
-// may name either, and so may those of a field that is none: it was meant to be one of
-// these, and nothing is built until it is.
-var (
-	plainFields = []string{
-		"apiVersion", "kind", "metadata", "namePrefix", "nameSuffix", "namespace", "commonLabels", "labels", "commonAnnotations",
-		"images", "imageTags", "replicas", "vars", "sortOptions", "generatorOptions", "buildMetadata", "inventory",
-	}
-	fileFields = []string{
-		"openapi", "patchesStrategicMerge", "patchesJson6902", "patches", "replacements", "crds", "configurations",
-		"configMapGenerator", "secretGenerator", "configMapGeneratorOptions", "helmGlobals", "helmCharts", "helmChartInflationGenerator",
-	}
-)
-
-// parseReferences returns the strings of a kustomization that may name a file or a
-// folder: for a file those of every list and map in it. A string that names nothing there
-// is no matter. It reports false if the file cannot be read, or says nothing.
-func parseReferences(file string, data []byte) (references, bool) {
-	var content map[string]any
-	if len(data) > object.MaxFile || len(object.Scan(file, data)) > 0 || sigsyaml.Unmarshal(data, &content) != nil || len(content) == 0 {
-		return references{}, false
-	}
-	out := references{component: content["kind"] == "Component"}
-	for field, v := range content {
-		if slices.Contains(plainFields, field) {
-			continue
-		}
-		in := stringsIn(v, nil)
-		out.files = append(out.files, in...)
-		if !slices.Contains(fileFields, field) {
-			out.folders = append(out.folders, in...)
-		}
-	}
-	return out, true
-}
-
-// stringsIn adds the strings in a value that may be a path to those given. Generators
-// write key=file.
-func stringsIn(v any, to []string) []string {
-	switch v := v.(type) {
-	case string:
-		const longest = 4096
-		if len(v) >= longest || strings.Contains(v, "\n") {
-			return to
-		}
-		_, behind, _ := strings.Cut(v, "=")
-		for _, p := range []string{v, behind} {
-			if p != "" && !path.IsAbs(p) {
-				to = append(to, p)
-			}
-		}
-	case []any:
-		for _, e := range v {
-			to = stringsIn(e, to)
-		}
-	case map[string]any:
-		for _, e := range v {
-			to = stringsIn(e, to)
-		}
-	}
-	return to
-}
-
-// wordsIn returns what may be a path in a text that cannot be read.
-func wordsIn(data []byte) []string {
-	var to []string
-	between := func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("\"'[]{},;", r)
-	}
-	for word := range strings.FieldsFuncSeq(string(data), between) {
-		to = stringsIn(strings.Trim(word, ":"), to)
-	}
-	return to
 }

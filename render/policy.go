@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 
+	"github.com/waybill-dev/waybill/render/namespaced"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -13,18 +14,8 @@ func IsPolicy(r object.Ref) bool {
 	switch r.Group {
 	case "search.karmada.io", "operator.karmada.io":
 		return false
-	case placementGroup:
-		_, is := rolloutKinds[r.Kind]
-		return is
+	case namespaced.Placements:
+		return namespaced.IsRollout(r.Kind)
 	}
 	return strings.HasSuffix(r.Group, ".karmada.io") || r.Group == "waybill.dev"
-}
-
-// placementGroup is the group of KubeFleet's placements.
-const placementGroup = "placement.kubernetes-fleet.io"
-
-// rolloutKinds are its kinds that are about roll-outs, and whether they have a namespace.
-var rolloutKinds = map[string]bool{
-	"ClusterStagedUpdateStrategy": false, "ClusterStagedUpdateRun": false, "ClusterApprovalRequest": false,
-	"StagedUpdateStrategy": true, "StagedUpdateRun": true, "ApprovalRequest": true,
 }

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -132,8 +133,8 @@ func (r *RolloutRule) problem() string {
 // problem says what is wrong with a window, but for what only a reader of cron lines knows.
 func (w *RolloutWindow) problem() string {
 	switch {
-	case w.Kind != WindowAllow && w.Kind != WindowDeny:
-		return fmt.Sprintf("has the kind %q; want %s or %s", w.Kind, WindowAllow, WindowDeny)
+	case w.Kind != applying.WindowAllow && w.Kind != applying.WindowDeny:
+		return fmt.Sprintf("has the kind %q; want %s or %s", w.Kind, applying.WindowAllow, applying.WindowDeny)
 	case w.Duration.Duration <= 0:
 		return "has no duration, such as 1h30m"
 	case w.Schedule == "":

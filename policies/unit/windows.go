@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/policies/window"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/diag"
 )
 
@@ -49,7 +50,7 @@ func ReadWindows(list []render.RolloutWindow) (all Windows, wrong []diag.Diagnos
 			})
 			continue
 		}
-		all = append(all, covering{w, window.Window{Deny: w.Kind == render.WindowDeny, Schedule: s, Duration: w.Duration.Duration}})
+		all = append(all, covering{w, window.Window{Deny: w.Kind == applying.WindowDeny, Schedule: s, Duration: w.Duration.Duration}})
 	}
 	return all, wrong
 }

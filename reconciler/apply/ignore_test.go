@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/reconciler/inventory"
-	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -27,12 +27,12 @@ func TestIgnored(t *testing.T) {
 			fields(Manager, metav1.ManagedFieldsOperationApply, ours), fields("scaler", metav1.ManagedFieldsOperationUpdate, controller),
 		}
 	})
-	pointers := func(p ...string) render.IgnoreDifference {
-		return render.IgnoreDifference{Group: "apps", Kind: "Deployment", JSONPointers: p}
+	pointers := func(p ...string) applying.IgnoreDifference {
+		return applying.IgnoreDifference{Group: "apps", Kind: "Deployment", JSONPointers: p}
 	}
 	for _, c := range []struct {
 		name   string
-		ignore render.IgnoreDifference
+		ignore applying.IgnoreDifference
 		want   string
 	}{
 		{"what the server decided", pointers("/spec/strategy"), "[[spec strategy]]"},
@@ -41,16 +41,16 @@ func TestIgnored(t *testing.T) {
 		{"a field of an element", pointers("/spec/template/spec/containers/0/image"), "[[spec template spec containers 0 image]]"},
 		{"a field of an element that is ours", pointers("/spec/template/spec/containers/1/image"), "[]"},
 		{"a field in a list that is one field, and ours", pointers("/spec/template/spec/tolerations/0/key"), "[]"},
-		{"another kind", render.IgnoreDifference{Group: "apps", Kind: "StatefulSet", JSONPointers: []string{"/spec/strategy"}}, "[]"},
-		{"another name", render.IgnoreDifference{Group: "apps", Kind: "Deployment", Name: "db", JSONPointers: []string{"/spec/strategy"}}, "[]"},
-		{"another namespace", render.IgnoreDifference{Group: "apps", Kind: "Deployment", Namespace: "b", JSONPointers: []string{"/spec/strategy"}}, "[]"},
-		{"patterns", render.IgnoreDifference{Group: "*", Kind: "Dep*", Name: "web", Namespace: "shop", JSONPointers: []string{"/spec/strategy"}}, "[[spec strategy]]"},
-		{"what a manager owns, but for what we do, too", render.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"scaler"}}, "[[spec template spec containers 0 image]]"},
-		{"what nobody owns", render.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"nobody"}}, "[]"},
+		{"another kind", applying.IgnoreDifference{Group: "apps", Kind: "StatefulSet", JSONPointers: []string{"/spec/strategy"}}, "[]"},
+		{"another name", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", Name: "db", JSONPointers: []string{"/spec/strategy"}}, "[]"},
+		{"another namespace", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", Namespace: "b", JSONPointers: []string{"/spec/strategy"}}, "[]"},
+		{"patterns", applying.IgnoreDifference{Group: "*", Kind: "Dep*", Name: "web", Namespace: "shop", JSONPointers: []string{"/spec/strategy"}}, "[[spec strategy]]"},
+		{"what a manager owns, but for what we do, too", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"scaler"}}, "[[spec template spec containers 0 image]]"},
+		{"what nobody owns", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"nobody"}}, "[]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := Input{
-				Objects: []Object{web}, Options: Options{Ignore: []render.IgnoreDifference{c.ignore}},
+				Objects: []Object{web}, Options: Options{Ignore: []applying.IgnoreDifference{c.ignore}},
 				Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}},
 				Facts:     Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{web.Ref: there}},
 			}

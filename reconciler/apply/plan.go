@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -71,7 +72,7 @@ type Options struct {
 	// digests of lists that were seen.
 	Adopt []string
 	// Ignore names fields that others decide once an object is there.
-	Ignore []render.IgnoreDifference
+	Ignore []applying.IgnoreDifference
 	// Retry runs hooks again that failed for this commit.
 	Retry bool
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -26,7 +27,7 @@ type Desired struct {
 	// Clusters are those that the state branch registers, in the order of their names.
 	Clusters []*karmada.Cluster
 	Guard    render.Guard
-	Apply    render.Apply
+	Apply    applying.Apply
 	// Services say how clusters exchange services.
 	Services exchange.Services
 	// Judge knows who is healthy, by the customizations that were published.

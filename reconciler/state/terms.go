@@ -6,18 +6,19 @@ import (
 	"reflect"
 
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // Terms are what of a source's config whoever applies its branches goes by.
 type Terms struct {
-	BranchPrefix string        `json:"branchPrefix"`
-	Branch       string        `json:"branch,omitempty"` // the one that clusters share; empty: each has one
-	Formerly     []string      `json:"formerly,omitempty"`
-	Guard        render.Guard  `json:"guard"`
-	Apply        render.Apply  `json:"apply"`
-	Health       render.Health `json:"health,omitzero"`
+	BranchPrefix string         `json:"branchPrefix"`
+	Branch       string         `json:"branch,omitempty"` // the one that clusters share; empty: each has one
+	Formerly     []string       `json:"formerly,omitempty"`
+	Guard        render.Guard   `json:"guard"`
+	Apply        applying.Apply `json:"apply"`
+	Health       render.Health  `json:"health,omitzero"`
 	// Services are the zero value where endpoints are off.
 	Services exchange.Services `json:"services,omitzero"`
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/window"
-	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 )
 
 const (
@@ -36,20 +36,20 @@ type Suspension struct {
 type Windows []span
 
 type span struct {
-	render.SyncWindow
+	applying.SyncWindow
 
 	window window.Window
 }
 
 // Parse reads the sync windows of a config.
-func Parse(list []render.SyncWindow) (Windows, error) {
+func Parse(list []applying.SyncWindow) (Windows, error) {
 	var all Windows
 	for i, w := range list {
 		s, err := window.Parse(w.Schedule, w.TimeZone)
 		if err != nil {
 			return nil, fmt.Errorf("spec.apply.syncWindows[%d]: %w", i, err)
 		}
-		all = append(all, span{w, window.Window{Deny: w.Kind == render.WindowDeny, Schedule: s, Duration: w.Duration.Duration}})
+		all = append(all, span{w, window.Window{Deny: w.Kind == applying.WindowDeny, Schedule: s, Duration: w.Duration.Duration}})
 	}
 	return all, nil
 }
@@ -76,9 +76,9 @@ func windowsOf(cluster string, all Windows) Windows {
 // and lets people in, and none that allows if all of those do.
 func (w Windows) Manual(cluster string) Windows {
 	w = windowsOf(cluster, w)
-	locked := slices.ContainsFunc(w, func(s span) bool { return s.Kind == render.WindowAllow && !s.ManualSync })
+	locked := slices.ContainsFunc(w, func(s span) bool { return s.Kind == applying.WindowAllow && !s.ManualSync })
 	return slices.DeleteFunc(slices.Clone(w), func(s span) bool {
-		return s.Kind == render.WindowDeny && s.ManualSync || s.Kind == render.WindowAllow && !locked
+		return s.Kind == applying.WindowDeny && s.ManualSync || s.Kind == applying.WindowAllow && !locked
 	})
 }
 

@@ -8,52 +8,52 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/reconciler/suspend"
-	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 )
 
-func window(kind, schedule string, lasts time.Duration, more ...func(*render.SyncWindow)) render.SyncWindow {
-	w := render.SyncWindow{Kind: kind, Schedule: schedule, Duration: metav1.Duration{Duration: lasts}, Clusters: []string{"eu-*"}}
+func window(kind, schedule string, lasts time.Duration, more ...func(*applying.SyncWindow)) applying.SyncWindow {
+	w := applying.SyncWindow{Kind: kind, Schedule: schedule, Duration: metav1.Duration{Duration: lasts}, Clusters: []string{"eu-*"}}
 	for _, m := range more {
 		m(&w)
 	}
 	return w
 }
 
-func manualSync(w *render.SyncWindow) { w.ManualSync = true }
-func berlin(w *render.SyncWindow)     { w.TimeZone = "Europe/Berlin" }
+func manualSync(w *applying.SyncWindow) { w.ManualSync = true }
+func berlin(w *applying.SyncWindow)     { w.TimeZone = "Europe/Berlin" }
 
 func TestWindows(t *testing.T) {
 	const h = time.Hour
 	night, lunch := window("allow", "0 22 * * *", 8*h), window("deny", "0 12 * * *", h)
 	for _, c := range []struct {
 		name    string
-		windows []render.SyncWindow
+		windows []applying.SyncWindow
 		now     string // of a Monday
 		manual  bool
 		want    string // a part of why, and until when
 	}{
 		{"none", nil, "00:00", false, ""},
-		{"a window of others", []render.SyncWindow{window("deny", "* * * * *", h, func(w *render.SyncWindow) { w.Clusters = []string{"us-*"} })}, "12:00", false, ""},
-		{"before it is denied", []render.SyncWindow{lunch}, "11:59", false, ""},
-		{"denied from its first moment", []render.SyncWindow{lunch}, "12:00", false, "0 12 * * * for 1h0m0s 05 13:00"},
-		{"to its last", []render.SyncWindow{lunch}, "12:59", false, "denies 05 13:00"},
-		{"and no longer", []render.SyncWindow{lunch}, "13:00", false, ""},
-		{"not allowed yet", []render.SyncWindow{night}, "21:00", false, "no sync window is open 05 22:00"},
-		{"allowed", []render.SyncWindow{night}, "22:00", false, ""},
-		{"allowed since yesterday", []render.SyncWindow{night}, "05:59", false, ""},
-		{"no longer allowed", []render.SyncWindow{night}, "06:00", false, "no sync window 05 22:00"},
-		{"the first of two allows", []render.SyncWindow{window("allow", "0 6 * * *", h), night}, "06:30", false, ""},
-		{"the second of two allows", []render.SyncWindow{night, window("allow", "0 6 * * *", h)}, "06:30", false, ""},
-		{"denied while allowed", []render.SyncWindow{night, window("deny", "0 23 * * *", h)}, "23:30", false, "denies 06 00:00"},
-		{"denied, then not allowed", []render.SyncWindow{night, window("deny", "0 5 * * *", 2*h)}, "05:30", false, "denies 05 22:00"},
-		{"a person is denied, too", []render.SyncWindow{lunch}, "12:30", true, "denies 05 13:00"},
-		{"a person may", []render.SyncWindow{window("deny", "0 12 * * *", h, manualSync)}, "12:30", true, ""},
-		{"a controller may not", []render.SyncWindow{window("deny", "0 12 * * *", h, manualSync)}, "12:30", false, "denies 05 13:00"},
-		{"a person may by one, and not by the other", []render.SyncWindow{lunch, window("deny", "0 12 * * *", h, manualSync)}, "12:30", true, "denies 05 13:00"},
-		{"a person may outside what is allowed", []render.SyncWindow{window("allow", "0 22 * * *", h, manualSync)}, "12:30", true, ""},
-		{"a person may not", []render.SyncWindow{night}, "12:30", true, "no sync window 05 22:00"},
-		{"in another zone", []render.SyncWindow{window("deny", "0 12 * * *", h, berlin)}, "11:30", false, "denies 05 12:00"},
-		{"for ever", []render.SyncWindow{window("deny", "* * * * *", 48*h)}, "11:30", false, "denies 01 00:00"},
+		{"a window of others", []applying.SyncWindow{window("deny", "* * * * *", h, func(w *applying.SyncWindow) { w.Clusters = []string{"us-*"} })}, "12:00", false, ""},
+		{"before it is denied", []applying.SyncWindow{lunch}, "11:59", false, ""},
+		{"denied from its first moment", []applying.SyncWindow{lunch}, "12:00", false, "0 12 * * * for 1h0m0s 05 13:00"},
+		{"to its last", []applying.SyncWindow{lunch}, "12:59", false, "denies 05 13:00"},
+		{"and no longer", []applying.SyncWindow{lunch}, "13:00", false, ""},
+		{"not allowed yet", []applying.SyncWindow{night}, "21:00", false, "no sync window is open 05 22:00"},
+		{"allowed", []applying.SyncWindow{night}, "22:00", false, ""},
+		{"allowed since yesterday", []applying.SyncWindow{night}, "05:59", false, ""},
+		{"no longer allowed", []applying.SyncWindow{night}, "06:00", false, "no sync window 05 22:00"},
+		{"the first of two allows", []applying.SyncWindow{window("allow", "0 6 * * *", h), night}, "06:30", false, ""},
+		{"the second of two allows", []applying.SyncWindow{night, window("allow", "0 6 * * *", h)}, "06:30", false, ""},
+		{"denied while allowed", []applying.SyncWindow{night, window("deny", "0 23 * * *", h)}, "23:30", false, "denies 06 00:00"},
+		{"denied, then not allowed", []applying.SyncWindow{night, window("deny", "0 5 * * *", 2*h)}, "05:30", false, "denies 05 22:00"},
+		{"a person is denied, too", []applying.SyncWindow{lunch}, "12:30", true, "denies 05 13:00"},
+		{"a person may", []applying.SyncWindow{window("deny", "0 12 * * *", h, manualSync)}, "12:30", true, ""},
+		{"a controller may not", []applying.SyncWindow{window("deny", "0 12 * * *", h, manualSync)}, "12:30", false, "denies 05 13:00"},
+		{"a person may by one, and not by the other", []applying.SyncWindow{lunch, window("deny", "0 12 * * *", h, manualSync)}, "12:30", true, "denies 05 13:00"},
+		{"a person may outside what is allowed", []applying.SyncWindow{window("allow", "0 22 * * *", h, manualSync)}, "12:30", true, ""},
+		{"a person may not", []applying.SyncWindow{night}, "12:30", true, "no sync window 05 22:00"},
+		{"in another zone", []applying.SyncWindow{window("deny", "0 12 * * *", h, berlin)}, "11:30", false, "denies 05 12:00"},
+		{"for ever", []applying.SyncWindow{window("deny", "* * * * *", 48*h)}, "11:30", false, "denies 01 00:00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			now, err := time.Parse("2006-01-02 15:04", "2026-01-05 "+c.now)
@@ -87,7 +87,7 @@ func TestSuspended(t *testing.T) {
 }
 
 func TestAScheduleThatIsNone(t *testing.T) {
-	if _, err := suspend.Parse([]render.SyncWindow{window("allow", "0 25 * * *", time.Hour)}); err == nil || !strings.Contains(err.Error(), "spec.apply.syncWindows[0]") {
+	if _, err := suspend.Parse([]applying.SyncWindow{window("allow", "0 25 * * *", time.Hour)}); err == nil || !strings.Contains(err.Error(), "spec.apply.syncWindows[0]") {
 		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/applying"
 	"github.com/waybill-dev/waybill/render/subscribe"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -70,8 +71,8 @@ var words = map[string][]string{
 	"Publish.Hooks":         {render.HooksDrop, render.HooksArgoCD},
 	"Publish.AppliedBy":     {"", render.AppliedByWaybill, render.AppliedByFlux, render.AppliedByArgoCD},
 	"Failover.LastCopy":     {render.LastCopyKeep, render.LastCopyDelete},
-	"SyncWindow.Kind":       {render.WindowAllow, render.WindowDeny},
-	"RolloutWindow.Kind":    {render.WindowAllow, render.WindowDeny},
+	"SyncWindow.Kind":       {applying.WindowAllow, applying.WindowDeny},
+	"RolloutWindow.Kind":    {applying.WindowAllow, applying.WindowDeny},
 	"Updates.Group":         {subscribe.GroupEach, subscribe.GroupNamespace, subscribe.GroupAll},
 	"Rollout.Bypass":        {render.BypassAllowed, render.BypassSigned, render.BypassNever},
 }
@@ -79,7 +80,7 @@ var words = map[string][]string{
 // All are the schemas by the names of their files. The code is read at root. "source" is one for all
 // files of a source: it goes by what a document says that it is.
 func All(root string) (map[string]Schema, error) {
-	comments, err := ReadComments(root, "policies/karmada", "policies/kubefleet", "render", "render/exchange", "render/fluxsync", "render/subscribe", "sources/lock")
+	comments, err := ReadComments(root, "policies/karmada", "policies/kubefleet", "render", "render/applying", "render/exchange", "render/fluxsync", "render/subscribe", "sources/lock")
 	if err != nil {
 		return nil, err
 	}

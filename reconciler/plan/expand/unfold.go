@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/render/helm"
+	"github.com/waybill-dev/waybill/render/namespaced"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -197,7 +198,7 @@ func (x *expander) setting(c *fleet.Cluster) flux.Setting {
 func (x *expander) installed(release *object.Object, job *engine.Job, r engine.Rendered, s *scope) []*object.Object {
 	all, hooks := r.WithHooks(release, x.in.Source.Config.Publish.Hooks == render.HooksArgoCD)
 	x.report(hooks...)
-	scopes := render.ScopesOf(s.around, all)
+	scopes := namespaced.Of(s.around, all)
 	objs := make([]*object.Object, 0, len(all))
 	secrets := strings.Join(job.Secrets, "\x00")
 	for _, o := range all {

@@ -1,4 +1,5 @@
-package render
+// Package applying is what a config says of how branches are applied to clusters: sync windows, and fields that others decide.
+package applying
 
 import (
 	"fmt"
@@ -68,8 +69,8 @@ func (d *IgnoreDifference) Matches(group, kind, namespace, name string) bool {
 	return inGroup && ofKind && (d.Name == "" || d.Name == name) && (d.Namespace == "" || d.Namespace == namespace)
 }
 
-// check names the first field with a problem.
-func (a *Apply) check() (field, problem string) {
+// Check names the first field with a problem.
+func (a *Apply) Check() (field, problem string) {
 	const name = "ignoreDifferences"
 	for i := range a.IgnoreDifferences {
 		d := &a.IgnoreDifferences[i]
