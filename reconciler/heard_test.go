@@ -30,13 +30,13 @@ import (
 type beaten struct {
 	*twin.Repo
 
-	beats map[string]git.RemoteRef // by ref
+	beats map[string]git.Head // by ref
 }
 
 // RemoteRefs implements observe.RefReader.
 func (b *beaten) RemoteRefs(ctx context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
 	heads, err := b.Heads(ctx)
-	found := git.RemoteRefs{Refs: map[string]files.ID{}, Read: map[files.ID]git.RemoteRef{}}
+	found := git.RemoteRefs{Refs: map[string]files.ID{}, Read: map[files.ID]git.Head{}}
 	for branch, id := range heads {
 		found.Refs["refs/heads/"+branch] = id
 	}
@@ -56,10 +56,10 @@ type spoken struct {
 	by      signing.Key // the zero one: nobody signs it
 }
 
-func (s spoken) beat(t *testing.T, now time.Time) git.RemoteRef {
+func (s spoken) beat(t *testing.T, now time.Time) git.Head {
 	t.Helper()
 	b := heartbeat.Beat{Cluster: s.cluster, UID: s.uid, Agent: "agent-0", Sequence: uint64(now.UnixMilli())}
-	out := git.RemoteRef{Message: b.Text(), Signed: []byte(b.Text())}
+	out := git.Head{Message: b.Text(), Signed: []byte(b.Text())}
 	if !s.by.IsZero() {
 		var err error
 		if out.Signature, err = s.by.SignCommit(out.Signed); err != nil {
@@ -97,7 +97,7 @@ func TestAnAgentSpeaksForItsCluster(t *testing.T) {
 			for name, key := range keys {
 				source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s, annotations: {waybill.dev/agent-key: %q}}\nspec: {syncMode: Pull, id: uid-%[1]s}\n", name, key.Public().String()))
 			}
-			repo, told := twin.New("published"), &beaten{Repo: twin.New("told"), beats: map[string]git.RemoteRef{}}
+			repo, told := twin.New("published"), &beaten{Repo: twin.New("told"), beats: map[string]git.Head{}}
 			repo.Write("main", "next", source.Folder())
 			r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Told: told, Version: "test", Now: func() time.Time { return now }}
 			if _, err := r.Publish(t.Context(), "main"); err != nil {

@@ -39,7 +39,7 @@ func newKey(t *testing.T) signing.Key {
 type refs struct {
 	observe.RefReader
 
-	read    map[string]git.RemoteRef // by ref
+	read    map[string]git.Head // by ref
 	written []string
 	refuses string // refs that begin so
 	away    error
@@ -47,7 +47,7 @@ type refs struct {
 
 // RemoteRefs implements observe.RefReader.
 func (r *refs) RemoteRefs(_ context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
-	b := git.RemoteRefs{Refs: map[string]files.ID{}, Read: map[files.ID]git.RemoteRef{}}
+	b := git.RemoteRefs{Refs: map[string]files.ID{}, Read: map[files.ID]git.Head{}}
 	for i, ref := range slices.Sorted(maps.Keys(r.read)) {
 		id := files.ID{byte(i + 1)}
 		if b.Refs[ref] = id; wanted(ref, id) {
@@ -69,10 +69,10 @@ func (r *refs) Light(_ context.Context, messages map[string]string, _ git.Author
 }
 
 // ref is a heartbeat at a ref, signed with a key.
-func ref(t *testing.T, cluster string, at time.Time, key signing.Key) git.RemoteRef {
+func ref(t *testing.T, cluster string, at time.Time, key signing.Key) git.Head {
 	t.Helper()
 	b := heartbeat.Beat{Cluster: cluster, UID: "u", Agent: "a", Sequence: uint64(at.UnixMilli())}
-	out := git.RemoteRef{Message: b.Text(), Signed: []byte(b.Text())}
+	out := git.Head{Message: b.Text(), Signed: []byte(b.Text())}
 	if !key.IsZero() {
 		signature, err := key.SignCommit(out.Signed)
 		if err != nil {
@@ -89,7 +89,7 @@ func TestTheLastBeatByGit(t *testing.T) {
 	key := newKey(t)
 	for name, tt := range map[string]struct {
 		at   string
-		beat git.RemoteRef
+		beat git.Head
 		want bool
 	}{
 		"its own":                     {heartbeat.Refs + "eu", ref(t, "eu", noon, key), true},
@@ -100,7 +100,7 @@ func TestTheLastBeatByGit(t *testing.T) {
 		"at a ref of another cluster": {heartbeat.Refs + "us", ref(t, "eu", noon, key), false},
 		"of the day after tomorrow":   {heartbeat.Refs + "eu", ref(t, "eu", noon.Add(48*time.Hour), key), false},
 	} {
-		repo := &refs{read: map[string]git.RemoteRef{tt.at: tt.beat, heartbeat.Branches + "asia": ref(t, "asia", noon.Add(-time.Hour), key)}}
+		repo := &refs{read: map[string]git.Head{tt.at: tt.beat, heartbeat.Branches + "asia": ref(t, "asia", noon.Add(-time.Hour), key)}}
 		h := &agent.ByGit{Repo: repo, Key: key.Public(), Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
 		want := uint64(noon.Add(-time.Hour).UnixMilli())
 		if tt.want {

@@ -74,7 +74,7 @@ func (l *listener) beats(t *testing.T, ref string, by signing.Key, after time.Du
 		t.Fatal(err)
 	}
 	id := files.Sum("commit", []byte(b.Text()+ref))
-	l.hear(&git.RemoteRefs{Refs: map[string]files.ID{ref: id}, Read: map[files.ID]git.RemoteRef{id: {Message: b.Text(), Signed: []byte(b.Text()), Signature: signature}}}, noon)
+	l.hear(&git.RemoteRefs{Refs: map[string]files.ID{ref: id}, Read: map[files.ID]git.Head{id: {Message: b.Text(), Signed: []byte(b.Text()), Signature: signature}}}, noon)
 }
 
 // A beat counts for the cluster at whose ref it is, if that cluster's agent signed it, in its name.
@@ -106,7 +106,7 @@ func TestWhoseBeatIsHeard(t *testing.T) {
 	}
 	l := listens(pulled("eu", eu))
 	text := heartbeat.Beat{Cluster: "eu", UID: "5f0c", Agent: "a", Sequence: uint64(noon.UnixMilli())}
-	l.hear(&git.RemoteRefs{Refs: map[string]files.ID{heartbeat.Refs + "eu": {1}}, Read: map[files.ID]git.RemoteRef{{1}: {Message: text.Text(), Signed: []byte(text.Text())}}}, noon)
+	l.hear(&git.RemoteRefs{Refs: map[string]files.ID{heartbeat.Refs + "eu": {1}}, Read: map[files.ID]git.Head{{1}: {Message: text.Text(), Signed: []byte(text.Text())}}}, noon)
 	if got := l.heard("eu"); got != -1 {
 		t.Errorf("what nobody signed is heard at %s", got)
 	}

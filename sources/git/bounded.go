@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 )
 
 // Bounds are what is taken at most of a pack that somebody pushed who is not trusted. A pack may be small and
@@ -88,11 +88,11 @@ func takeWithin(ctx context.Context, u *behindURL, s transport.UploadPackSession
 }
 
 // hold says what of a pack is out of bounds. It holds no object in memory.
-func (b *Bounds) hold(pack io.ReadSeeker) error {
-	if _, err := pack.Seek(0, io.SeekStart); err != nil {
+func (b *Bounds) hold(in io.ReadSeeker) error {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("reading a pack: %w", err)
 	}
-	scanner := packfile.NewScanner(pack)
+	scanner := packfile.NewScanner(in)
 	_, count, err := scanner.Header()
 	if err != nil {
 		return fmt.Errorf("reading a pack: %w", err)
@@ -108,12 +108,12 @@ func (b *Bounds) hold(pack io.ReadSeeker) error {
 		}
 		size := max(h.Length, 0)
 		if size <= b.Object {
-			var begins beginning
+			var begins pack.Beginning
 			if _, _, err := scanner.NextObject(&begins); err != nil {
 				return fmt.Errorf("reading a pack: %w", err)
 			}
 			if h.Type == plumbing.OFSDeltaObject || h.Type == plumbing.REFDeltaObject {
-				size = max(size, begins.makes())
+				size = max(size, begins.Makes())
 			}
 		}
 		if size > b.Object {
@@ -124,28 +124,4 @@ func (b *Bounds) hold(pack io.ReadSeeker) error {
 		}
 	}
 	return nil
-}
-
-// beginning keeps the first bytes that are written: the two sizes at the beginning of a delta.
-type beginning struct{ first []byte }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	if room := 2*binary.MaxVarintLen64 - len(b.first); room > 0 {
-		b.first = append(b.first, p[:min(room, len(p))]...)
-	}
-	return len(p), nil
-}
-
-// makes is how large that is which a delta makes; as large as can be where that cannot be read.
-func (b *beginning) makes() int64 {
-	const largest = 1<<63 - 1
-	_, n := binary.Uvarint(b.first)
-	if n <= 0 {
-		return largest
-	}
-	size, m := binary.Uvarint(b.first[n:])
-	if m <= 0 || size > largest {
-		return largest
-	}
-	return int64(size)
 }

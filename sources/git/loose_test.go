@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,6 +96,82 @@ func TestReplace(t *testing.T) {
 	_, err = LooseOf(writer).Replace(t.Context(), Update{Branch: "refs/waybill/endpoints/us-1", Tree: was, Message: "x", Author: who, When: when}, nil)
 	if refused, ok := errors.AsType[*RefusedError](err); !ok || !strings.Contains(refused.Why, "only branches") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestWhatMovesWhileItIsRead has a ref lead elsewhere after the server said where it is: what is there then is read, with all others.
+func TestWhatMovesWhileItIsRead(t *testing.T) {
+	s := newServer(t)
+	dir := s.repo(t, "repo.git")
+	r := s.open(t, "repo.git", t.TempDir())
+	at := map[string]files.ID{}
+	puts := func(ref, text string) {
+		t.Helper()
+		u := Update{Branch: ref, Old: at[ref], Tree: folderWith(map[string]string{"_meta": text}), Message: text, Author: who, When: when}
+		id, err := LooseOf(r).Replace(t.Context(), u, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at[ref] = id
+	}
+	puts("refs/waybill/endpoints/eu-1", "one")
+	puts("refs/waybill/endpoints/us-1", "another")
+	later := run(t, dir, "commit-tree", "-m", "two", run(t, dir, "rev-parse", "refs/waybill/endpoints/us-1^{tree}"))
+	moves := 0
+	s.wrap = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if strings.HasSuffix(req.URL.Path, "/git-upload-pack") {
+				if moves++; moves == 1 {
+					if err := os.WriteFile(filepath.Join(dir, "refs", "waybill", "endpoints", "us-1"), []byte(later+"\n"), 0o600); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			next.ServeHTTP(w, req)
+		})
+	}
+	isBook := func(ref string, _ files.ID) bool { return strings.HasPrefix(ref, "refs/waybill/endpoints/") }
+	all, err := LooseOf(r).Refs(t.Context(), isBook, roomy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eu, us := all.Read[all.Refs["refs/waybill/endpoints/eu-1"]], all.Read[all.Refs["refs/waybill/endpoints/us-1"]]
+	if eu.Message != "one" || us.Message != "two\n" || us.Commit.String() != later {
+		t.Errorf("they say %q and %q", eu.Message, us.Message)
+	}
+
+	// one that is not to be had is no ref that moved
+	s.wrap = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if strings.HasSuffix(req.URL.Path, "/git-upload-pack") {
+				http.Error(w, "no", http.StatusInternalServerError)
+				return
+			}
+			next.ServeHTTP(w, req)
+		})
+	}
+	before := s.requests.Load()
+	if _, err := LooseOf(r).Refs(t.Context(), isBook, roomy); err == nil || s.requests.Load() > before+6 {
+		t.Errorf("after %d requests the error is %v", s.requests.Load()-before, err)
+	}
+}
+
+// TestWhatIsReadAtOnceIsBounded however many refs there are, and each may be read by itself.
+func TestWhatIsReadAtOnceIsBounded(t *testing.T) {
+	for _, each := range []Bounds{roomy, message, {Pack: 128 << 20, Objects: 200_000, Object: 1 << 20, All: 256 << 20, Paths: 20}} {
+		r := &reading{most: each}
+		for _, n := range []int{1, 2, 1000, 1 << 20} {
+			b := r.bounds(n)
+			if b.Pack < each.Pack || b.All < each.All || b.Objects < each.Objects || b.Object != each.Object || b.Paths != each.Paths {
+				t.Errorf("%d of %+v: not each may be read: %+v", n, each, b)
+			}
+			if b.Pack > max(each.Pack, 64<<20) || b.All > max(each.All, 64<<20) || b.Objects > max(each.Objects, 100_000) {
+				t.Errorf("%d of %+v are read at once by %+v", n, each, b)
+			}
+		}
+	}
+	if b := (&reading{most: message}).bounds(1000); b.Pack != 1000*message.Pack || b.Objects != 2000 {
+		t.Errorf("a thousand commits without files are read by %+v", b)
 	}
 }
 

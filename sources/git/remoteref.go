@@ -24,16 +24,13 @@ import (
 // ErrNoURL says that refs without a history are in repositories behind URLs only.
 var ErrNoURL = errors.New("it is on this disk, and refs without a history are for repositories behind URLs")
 
-// RemoteRef is a commit without a history, which a ref leads to.
-type RemoteRef = Head
-
 // RemoteRefs is where the refs of a server are, by their full names, and what those of some of them
 // say, by their ids.
 type RemoteRefs struct {
 	Refs map[string]files.ID
 	// Read are those that were asked for. One that is not fit, because it is large or has a history, says nothing, and
 	// Unfit says why.
-	Read  map[files.ID]RemoteRef
+	Read  map[files.ID]Head
 	Unfit map[files.ID]error
 }
 
@@ -56,7 +53,8 @@ func (r *Repo) RemoteRefs(ctx context.Context, wanted func(ref string, id files.
 }
 
 // Refs asks the server for its refs, once, and reads those that wanted chooses, each within bounds, with at most one more
-// request. Nothing of them is stored.
+// request where all of them together are not large. Those that move meanwhile, which a server may not give any more, are asked for anew.
+// Nothing of them is stored.
 func (l *Loose) Refs(ctx context.Context, wanted func(ref string, id files.ID) bool, most Bounds) (RemoteRefs, error) {
 	r := l.repo
 	u, ok := r.server()
@@ -65,27 +63,22 @@ func (l *Loose) Refs(ctx context.Context, wanted func(ref string, id files.ID) b
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	s, adv, err := u.remote.upload(ctx)
-	if err != nil {
-		return RemoteRefs{}, fmt.Errorf("reading refs of %s: %w", r.shown, err)
-	}
-	defer s.Close()
-	b := RemoteRefs{Refs: u.remote.remember(adv).refs, Read: map[files.ID]RemoteRef{}, Unfit: map[files.ID]error{}}
-	var ids []files.ID
-	for name, id := range b.Refs {
-		if _, twice := b.Read[id]; !twice && wanted(name, id) {
-			b.Read[id] = RemoteRef{}
-			ids = append(ids, id)
+	b := RemoteRefs{Read: map[files.ID]Head{}, Unfit: map[files.ID]error{}}
+	reads := reading{u.remote, most, &b}
+	for tries := 0; ; tries++ {
+		before := b.Refs
+		err := reads.all(ctx, wanted)
+		switch {
+		case err == nil:
+			return b, nil
+		case tries == mostMoves, b.Refs == nil, maps.Equal(before, b.Refs):
+			return b, fmt.Errorf("reading refs of %s: %w", r.shown, err)
 		}
 	}
-	if len(ids) == 0 {
-		return b, nil
-	}
-	if err = (&reading{u.remote, most, &b}).commits(ctx, s, adv, ids); err != nil {
-		err = fmt.Errorf("reading refs of %s: %w", r.shown, err)
-	}
-	return b, err
 }
+
+// mostMoves is how often refs may move while they are read.
+const mostMoves = 3
 
 // uploadSession is what of a session for reading is needed here.
 type uploadSession interface {
@@ -99,14 +92,48 @@ type reading struct {
 	into *RemoteRefs
 }
 
-// commits reads commits at once. Where they are more than they may be, somebody put something else there: then they are read by
-// halves, until it is alone, and says nothing.
+// all asks where refs are, and reads those that are wanted, and were not read.
+func (r *reading) all(ctx context.Context, wanted func(ref string, id files.ID) bool) error {
+	s, adv, err := r.of.upload(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r.into.Refs = r.of.remember(adv).refs
+	asked := map[files.ID]bool{}
+	var ids []files.ID
+	for name, id := range r.into.Refs {
+		if _, isRead := r.into.Read[id]; !isRead && !asked[id] && wanted(name, id) {
+			asked[id] = true
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return r.commits(ctx, s, adv, ids)
+}
+
+// What is read at once at most, where each may be less.
+const (
+	mostAtOnce    = 64 << 20 // bytes of a pack, and of its objects
+	objectsAtOnce = 100_000
+)
+
+// bounds are those of so many commits at once: those of each, and no more than may be read at once unless one may be.
+func (r *reading) bounds(n int) Bounds {
+	b := r.most
+	b.Pack = max(b.Pack, min(int64(n)*b.Pack, mostAtOnce))
+	b.All = max(b.All, min(int64(n)*b.All, mostAtOnce))
+	b.Objects = max(b.Objects, uint32(min(int64(n)*int64(b.Objects), objectsAtOnce))) //nolint:gosec // it is bounded
+	return b
+}
+
+// commits reads commits at once. Where they are more than they may be, they are read by halves, until one is alone, and says nothing if
+// it is still more.
 func (r *reading) commits(ctx context.Context, s uploadSession, adv *packp.AdvRefs, ids []files.ID) error {
 	n := len(ids)
-	store, err := r.of.borrowed(ctx, s, adv, ids, Bounds{
-		Pack: int64(n) * r.most.Pack, Objects: uint32(n) * r.most.Objects, //nolint:gosec // so many refs no server has
-		Object: r.most.Object, All: int64(n) * r.most.All, Paths: r.most.Paths,
-	})
+	store, err := r.of.borrowed(ctx, s, adv, ids, r.bounds(n))
 	if _, large := errors.AsType[*LimitError](err); large && n > 1 {
 		for _, half := range [][]files.ID{ids[:n/2], ids[n/2:]} {
 			again, adv, err := r.of.upload(ctx)
@@ -120,14 +147,14 @@ func (r *reading) commits(ctx context.Context, s uploadSession, adv *packp.AdvRe
 		}
 		return nil
 	} else if large {
-		r.into.Unfit[ids[0]] = err
+		r.into.Read[ids[0]], r.into.Unfit[ids[0]] = Head{}, err
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if r.into.Read[id], err = remoteRefOf(store, id, r.most.Paths); err != nil {
+		if r.into.Read[id], err = commitOf(store, id, r.most.Paths); err != nil {
 			r.into.Unfit[id] = err
 		}
 	}
@@ -160,13 +187,13 @@ func (m *remote) borrowed(ctx context.Context, s uploadSession, adv *packp.AdvRe
 	return store, nil
 }
 
-// remoteRefOf reads a commit; one that is not fit says nothing.
-func remoteRefOf(store *memory.Storage, id files.ID, paths int) (RemoteRef, error) {
+// commitOf reads a commit; one that is not fit says nothing.
+func commitOf(store *memory.Storage, id files.ID, paths int) (Head, error) {
 	c, err := loose.Read(store, id, paths)
 	if err != nil {
-		return RemoteRef{}, err
+		return Head{}, err
 	}
-	b := RemoteRef{Commit: id, Message: c.Message, Tree: c.Tree, When: c.Committer.When}
+	b := Head{Commit: id, Message: c.Message, Tree: c.Tree, When: c.Committer.When}
 	if c.PGPSignature != "" {
 		b.Signed, b.Signature = parted(c.Data)
 	}

@@ -52,3 +52,27 @@ func copied(out []byte, at, n int) []byte {
 	}
 	return out
 }
+
+// Beginning keeps the first bytes that are written: the two sizes at the beginning of a delta.
+type Beginning struct{ first []byte }
+
+func (b *Beginning) Write(p []byte) (int, error) {
+	if room := 2*binary.MaxVarintLen64 - len(b.first); room > 0 {
+		b.first = append(b.first, p[:min(room, len(p))]...)
+	}
+	return len(p), nil
+}
+
+// Makes is how large that is which a delta makes; as large as can be where that cannot be read.
+func (b *Beginning) Makes() int64 {
+	const largest = 1<<63 - 1
+	_, n := binary.Uvarint(b.first)
+	if n <= 0 {
+		return largest
+	}
+	size, m := binary.Uvarint(b.first[n:])
+	if m <= 0 || size > largest {
+		return largest
+	}
+	return int64(size)
+}
