@@ -1,12 +1,14 @@
 package endpoints
 
 import (
+	"maps"
 	"slices"
 
 	discovery "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	mcs "sigs.k8s.io/mcs-api/pkg/apis/v1beta1"
 
 	"github.com/waybill-dev/waybill/reconciler/apply"
 )
@@ -40,8 +42,9 @@ func (r *resolver) decide() {
 			r.result.Delete = append(r.result.Delete, l)
 		}
 	}
+	r.noteDeleted()
 	for _, all := range [][]*discovery.EndpointSlice{r.result.Apply, r.result.Delete} {
-		slices.SortFunc(all, func(a, b *discovery.EndpointSlice) int { return compareNames(nameOf(a), nameOf(b)) })
+		slices.SortFunc(all, func(a, b *discovery.EndpointSlice) int { return CompareNames(nameOf(a), nameOf(b)) })
 	}
 }
 
@@ -54,13 +57,20 @@ func (r *resolver) slice(w *wanted) *discovery.EndpointSlice {
 	s := &discovery.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.name.Namespace, Name: w.name.Name,
-			Labels:      map[string]string{discovery.LabelServiceName: here(w.from), discovery.LabelManagedBy: ManagedBy},
+			Labels: map[string]string{
+				discovery.LabelServiceName: here(w.from), discovery.LabelManagedBy: ManagedBy,
+				mcs.LabelServiceName: w.from.Service, mcs.LabelSourceCluster: w.provider,
+			},
 			Annotations: map[string]string{ProviderAnnotation: w.provider, apply.OwnerAnnotation: r.in.Owner},
 		},
 		AddressType: w.slice.AddressType, Ports: w.slice.Ports,
 	}
-	if uid := r.in.Providers[w.provider].UID; uid != "" {
-		s.Annotations[ProviderUIDAnnotation] = uid
+	is := r.in.Providers[w.provider]
+	if is.UID != "" {
+		s.Annotations[ProviderUIDAnnotation] = is.UID
+	}
+	if is.note(s); w.silent {
+		is.noteSilent(s)
 	}
 	return made(s, w.slice.Endpoints)
 }
@@ -86,8 +96,10 @@ func ours(l *discovery.EndpointSlice) *discovery.EndpointSlice {
 		},
 		AddressType: l.AddressType, Ports: portsOf(l.Ports),
 	}
-	for _, k := range []string{discovery.LabelServiceName, discovery.LabelManagedBy} {
-		s.Labels[k] = l.Labels[k]
+	for _, k := range []string{discovery.LabelServiceName, discovery.LabelManagedBy, mcs.LabelServiceName, mcs.LabelSourceCluster} {
+		if v, ok := l.Labels[k]; ok {
+			s.Labels[k] = v
+		}
 	}
 	for _, k := range []string{ProviderAnnotation, ProviderUIDAnnotation, apply.OwnerAnnotation} {
 		if v, ok := l.Annotations[k]; ok {
@@ -97,9 +109,12 @@ func ours(l *discovery.EndpointSlice) *discovery.EndpointSlice {
 	return s
 }
 
-// isAs reports a live slice that is as it should be. Labels and annotations that others add do not count.
+// isAs reports a live slice that is as it should be. Labels and annotations that others add do not count, nor does which book said it.
 func isAs(live, should *discovery.EndpointSlice) bool {
-	return within(should.Labels, live.Labels) && within(should.Annotations, live.Annotations) &&
+	said := maps.Clone(should.Annotations)
+	delete(said, BookAnnotation)
+	return within(should.Labels, live.Labels) && within(said, live.Annotations) &&
+		live.Annotations[SilentAnnotation] == should.Annotations[SilentAnnotation] &&
 		equality.Semantic.DeepEqual(portsOf(live.Ports), portsOf(should.Ports)) && equality.Semantic.DeepEqual(live.Endpoints, should.Endpoints)
 }
 

@@ -28,7 +28,7 @@ func drawnLive(r *rand.Rand) (all []*discovery.EndpointSlice) {
 				Labels: map[string]string{discovery.LabelServiceName: draw(r, "api", "derived-api"), discovery.LabelManagedBy: draw(r, endpoints.ManagedBy, endpoints.ManagedBy, "endpointslice-controller.k8s.io")},
 				Annotations: map[string]string{
 					endpoints.ProviderAnnotation: draw(r, "a", "a-b", "c"), apply.OwnerAnnotation: draw(r, owner, owner, "another"),
-					endpoints.ProviderUIDAnnotation: draw(r, "", "u1", "u2"),
+					endpoints.ProviderUIDAnnotation: draw(r, "", "u1", "u2"), endpoints.BookAnnotation: draw(r, "", "5", "9", "x"), endpoints.SilentAnnotation: draw(r, "", "true"),
 				},
 			},
 			AddressType: draw(r, discovery.AddressTypeIPv4, discovery.AddressTypeIPv6),
@@ -43,6 +43,7 @@ func drawnLive(r *rand.Rand) (all []*discovery.EndpointSlice) {
 // drawnProviders draws what is known of clusters. Slices of a have a name and an address that somebody wrote.
 func drawnProviders(r *rand.Rand, name, address string) map[string]*endpoints.Provider {
 	all := map[string]*endpoints.Provider{"a": cluster(draw(r, "", "u1"), draw(r, true, false), slice(name, address), slice(draw(r, "x", "y"), "10.101.0.6"))}
+	all["a"].Number, all["a"].Ages, all["a"].Silent = draw(r, uint64(0), 5, 9, 10), draw(r, true, false), draw(r, true, false)
 	for _, cluster := range []string{"a-b", "c"} {
 		switch r.IntN(4) {
 		case 0:

@@ -25,6 +25,10 @@ type Provider struct {
 	Wrong string
 	// Services are what it has. Of one that is not among them it is not known what it has.
 	Services Services
+	// Number is that of the book by which that is known; zero: by none.
+	Number uint64
+	// Ages says that a cluster which writes no book for long counts as silent. One that was is so until a newer book comes.
+	Ages bool
 	// Silent says that it has not been heard for so long that its endpoints count as not ready.
 	Silent bool
 	// Ranges are those that its addresses have to be in; none for any.
@@ -72,10 +76,11 @@ func (r *Refusal) Named() string {
 }
 
 func (r *Refusal) compare(o *Refusal) int {
-	return cmp.Or(strings.Compare(r.Provider, o.Provider), compareNames(r.Service, o.Service), strings.Compare(r.Slice, o.Slice))
+	return cmp.Or(strings.Compare(r.Provider, o.Provider), CompareNames(r.Service, o.Service), strings.Compare(r.Slice, o.Slice))
 }
 
-func compareNames(a, b types.NamespacedName) int {
+// CompareNames orders names by namespace and name.
+func CompareNames(a, b types.NamespacedName) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
@@ -83,7 +88,7 @@ func compareNames(a, b types.NamespacedName) int {
 func Resolve(in *Input) Result {
 	r := resolver{
 		in: in, mine: map[types.NamespacedName]*discovery.EndpointSlice{}, taken: map[types.NamespacedName]bool{},
-		stays: map[types.NamespacedName]bool{},
+		stays: map[types.NamespacedName]bool{}, books: map[string]read{},
 	}
 	maps.Copy(r.taken, in.Taken)
 	for _, l := range in.Live {
@@ -93,6 +98,7 @@ func Resolve(in *Input) Result {
 			continue
 		}
 		r.mine[name] = l
+		r.remember(l)
 	}
 	for i := range in.Imports {
 		r.take(&in.Imports[i])
@@ -111,6 +117,7 @@ func (in *Input) owns(owner string) bool {
 // resolver resolves one input.
 type resolver struct {
 	in     *Input
+	books  map[string]read                                   // what is known of the last books of providers by the slices that are there
 	mine   map[types.NamespacedName]*discovery.EndpointSlice // live, of this source
 	taken  map[types.NamespacedName]bool                     // names that are others'
 	stays  map[types.NamespacedName]bool                     // live slices that stay, whatever is not known
@@ -125,11 +132,13 @@ type wanted struct {
 	from     *services.Import
 	name     types.NamespacedName // here
 	refused  bool                 // what is here of it stays
+	silent   bool                 // its provider is
 }
 
 // take takes what providers have of a service.
 func (r *resolver) take(im *services.Import) {
 	service := types.NamespacedName{Namespace: im.Namespace, Name: im.Service}
+	r.unexported(im, service)
 	for _, p := range im.From {
 		if p == r.in.Cluster && im.Style == services.Native {
 			continue // its own endpoints are there
@@ -139,7 +148,7 @@ func (r *resolver) take(im *services.Import) {
 			r.keep(im, p)
 			continue
 		}
-		if why := cmp.Or(is.Wrong, r.another(im, p, is)); why != "" {
+		if why := cmp.Or(is.Wrong, r.another(im, p, is), r.older(p, is)); why != "" {
 			r.keep(im, p)
 			r.result.Refused = append(r.result.Refused, Refusal{Provider: p, Service: service, Why: why})
 			continue
@@ -147,8 +156,8 @@ func (r *resolver) take(im *services.Import) {
 		has, known := is.Services[service]
 		if !known {
 			there := r.keep(im, p)
-			if is.Silent {
-				r.silence(there)
+			if r.isSilent(p, is) {
+				r.silence(there, is)
 			}
 			continue
 		}
@@ -191,7 +200,7 @@ func (r *resolver) add(im *services.Import, provider string, s *Slice) {
 	} else if w.slice.Ports = imported(portsOf(s.Ports), im.Ports); len(w.slice.Ports) == 0 && len(s.Ports) > 0 {
 		return // it has none of the ports that are imported
 	}
-	if is.Silent {
+	if w.silent = r.isSilent(provider, is); w.silent {
 		w.slice.Endpoints = notReady(w.slice.Endpoints)
 	}
 	r.wanted = append(r.wanted, w)
@@ -220,11 +229,13 @@ func (r *resolver) keep(im *services.Import, provider string) (all []*discovery.
 	return all
 }
 
-// silence has no traffic go to slices that stay.
-func (r *resolver) silence(all []*discovery.EndpointSlice) {
+// silence has no traffic go to slices of a provider that stay.
+func (r *resolver) silence(all []*discovery.EndpointSlice, is *Provider) {
 	for _, l := range all {
 		if has := kept(l).Endpoints; !equality.Semantic.DeepEqual(notReady(has), has) {
-			r.result.Apply = append(r.result.Apply, made(ours(l), notReady(has)))
+			s := ours(l)
+			is.noteSilent(s)
+			r.result.Apply = append(r.result.Apply, made(s, notReady(has)))
 		}
 	}
 }

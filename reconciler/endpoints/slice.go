@@ -23,6 +23,11 @@ const (
 	ProviderAnnotation = "endpointslice.karmada.io/provision-cluster"
 	// ProviderUIDAnnotation is the UID of that cluster's Namespace kube-system: a cluster that is made anew has another one.
 	ProviderUIDAnnotation = "waybill.dev/provider-uid"
+	// BookAnnotation is the number of that cluster's book by which a slice became what it is: none with a lower one counts any more,
+	// whoever reads it.
+	BookAnnotation = "waybill.dev/book"
+	// SilentAnnotation says that no newer book came for so long that the endpoints are not ready.
+	SilentAnnotation = "waybill.dev/silent"
 )
 
 // The values of discovery.LabelManagedBy of others who bring endpoints from other clusters.

@@ -29,8 +29,9 @@ const (
 // What a book may have at most. What a slice may have says endpoints.Resolve, of each slice by itself.
 const (
 	MostServices = 1000
-	MostSlices   = 100     // of a service
-	MostBytes    = 4 << 20 // of the file of a service
+	MostSlices   = 100      // of a service
+	MostBytes    = 4 << 20  // of the file of a service
+	mostTogether = 32 << 20 // bytes of all files that are written
 )
 
 // ClusterOf is the cluster whose book is at a ref; empty for none.
@@ -97,11 +98,16 @@ func folders(all endpoints.Services) []files.Entry {
 }
 
 func fileOf(name string, content any) files.Entry {
+	return files.FileEntry(name, files.NewBlob(encoded(content)))
+}
+
+// encoded is what is in a file.
+func encoded(content any) []byte {
 	data, err := json.Marshal(content)
 	if err != nil {
 		panic("book: names, addresses and numbers do not encode: " + err.Error())
 	}
-	return files.FileEntry(name, files.NewBlob(append(data, '\n')))
+	return append(data, '\n')
 }
 
 // Same reports books that say the same of services.
@@ -190,18 +196,27 @@ func decode(data []byte, into any) error {
 // The reasons for which a book is not taken.
 var (
 	ErrOther = errors.New("it is that of another cluster")
-	ErrOld   = errors.New("its number is below that of a book that was taken before: somebody has put an older one there")
+	ErrOld   = errors.New(endpoints.Older)
 	ErrAhead = fmt.Errorf("its number is a time more than %s from now: the clock of whoever wrote it is wrong, or somebody else has the key", heartbeat.Ahead)
 )
 
-// Follows says why a book of a cluster does not count after the one with a number, which is zero for none, where the Namespace
-// kube-system of the cluster has to have a UID, if one is known. The same book again counts.
-func (b *Book) Follows(last uint64, cluster, uid string, now time.Time) error {
+// IsOf says why a book is not that of a cluster whose Namespace kube-system has to have a UID, if one is known.
+func (b *Book) IsOf(cluster, uid string) error {
 	switch {
 	case b.Cluster != cluster:
 		return fmt.Errorf("%w: %.80q", ErrOther, b.Cluster)
 	case uid != "" && b.UID != uid:
 		return fmt.Errorf("%w: spec.id of the Cluster is %s, and its Namespace kube-system has the UID %.80q", ErrOther, uid, b.UID)
+	}
+	return nil
+}
+
+// Follows says why a book of a cluster does not count after the one with a number, which is zero for none. The same book again counts.
+func (b *Book) Follows(last uint64, cluster, uid string, now time.Time) error {
+	if err := b.IsOf(cluster, uid); err != nil {
+		return err
+	}
+	switch {
 	case heartbeat.IsAhead(b.Number, now):
 		return ErrAhead
 	case b.Number < last:

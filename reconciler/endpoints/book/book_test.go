@@ -11,10 +11,12 @@ import (
 	"time"
 
 	discovery "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/waybill-dev/waybill/reconciler/endpoints"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
@@ -199,67 +201,169 @@ func TestWhatIsLost(t *testing.T) {
 	}
 }
 
+// at is so many seconds after noon.
+func at(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+
 // TestWhenABookIsPushed goes through changes at seconds, and says when pushes are due.
 func TestWhenABookIsPushed(t *testing.T) {
-	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
-	const interval = 10 * time.Second
+	by, err := book.TimesOf(exchange.Services{}, "https://git.example.com", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var p book.Throttle
 	due := func(what string, want int) {
 		t.Helper()
-		got := p.Due()
+		got := p.Due(by)
 		if want < 0 && !got.IsZero() || want >= 0 && !got.Equal(at(want)) {
 			t.Errorf("%s: due is %s after noon, want %d s", what, got.Sub(noon), want)
 		}
 	}
 	due("nothing happened", -1)
-	p.Changed(at(0), interval)
+	p.Changed(at(0), by.Wait)
 	due("a pod is there", 10)
-	p.Changed(at(3), interval)
+	p.Changed(at(3), by.Wait)
 	due("another one does not put it off", 10)
-	p.Lost(at(4), interval)
+	p.Changed(at(4), by.Soon)
 	due("one that is lost is told of soon", 6)
-	p.Lost(at(5), interval)
+	p.Changed(at(5), by.Soon)
 	due("another one does not put it off", 6)
 	p.Settled()
 	due("all is as it was", -1)
-	for n := range 6 {
-		p.Lost(at(10+3*n), interval)
+	for n := range 3 {
+		p.Changed(at(10+3*n), by.Soon)
 		due("one after the other", 12+3*n)
-		p.Pushed(at(12 + 3*n))
+		p.Pushed(at(12+3*n), by)
 		due("it is pushed", -1)
 	}
-	p.Lost(at(30), interval)
-	due("six are pushed a minute, and no more", 72)
-	p.Pushed(at(72))
-	p.Lost(at(73), interval)
-	due("the next", 75)
-	p.Pushed(at(75))
-	p.Lost(at(140), time.Second)
-	due("what is lost waits no longer than others", 141)
+	p.Changed(at(19), by.Soon)
+	due("three were pushed at once, and the next one waits", 27)
+	p.Pushed(at(27), by)
+	p.Changed(at(28), by.Soon)
+	due("as the one after it does", 42)
+	p.Settled()
+	p.Changed(at(140), by.Soon)
+	due("after a while three may be pushed at once again", 142)
 }
 
-func TestHowLongChangesWait(t *testing.T) {
+// TestPushesAreBounded and never far apart, whatever happens: a cluster in which pods come and go all the time is not silent for that.
+func TestPushesAreBounded(t *testing.T) {
 	for _, tt := range []struct {
-		config time.Duration
+		by     exchange.Services
 		origin string
-		books  int
-		want   time.Duration
-		ok     bool
+		most   int           // pushes a minute
+		apart  time.Duration // at most
 	}{
-		{0, "https://git.example.com", 50, 10 * time.Second, true},
-		{0, "https://git.example.com", 51, time.Minute, true},
-		{5 * time.Second, "https://git.example.com", 51, 5 * time.Second, true},
-		{5 * time.Second, "https://github.com", 6, time.Minute, true},
-		{2 * time.Minute, "ssh://gitlab.com", 1, 2 * time.Minute, true},
-		{0, "https://github.com", 7, time.Minute, false},
+		{exchange.Services{}, "https://git.example.com", 6, 15 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}, "https://git.example.com", 6, 10 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: 36 * time.Second}}, "https://git.example.com", 6, 12 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: time.Hour}}, "https://git.example.com", 6, 15 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}, "https://github.com", 1, time.Minute},
 	} {
-		got, err := book.Interval(tt.config, tt.origin, tt.books)
+		by, err := book.TimesOf(tt.by, tt.origin, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p book.Throttle
+		var pushed []time.Time
+		for now := noon; now.Before(at(600)); now = now.Add(100 * time.Millisecond) {
+			p.Changed(now, 0) // something is lost ten times a second
+			if !p.Due(by).After(now) {
+				p.Pushed(now, by)
+				pushed = append(pushed, now)
+			}
+		}
+		for i, first := range pushed {
+			n := 0
+			for _, next := range pushed[i:] {
+				if next.Before(first.Add(time.Minute)) {
+					n++
+				}
+			}
+			if n > tt.most {
+				t.Errorf("%+v at %s: from %s on it is pushed %d times a minute", tt.by, tt.origin, first.Sub(noon), n)
+			}
+			if i > 0 && first.Sub(pushed[i-1]) > tt.apart {
+				t.Errorf("%+v at %s: until %s it is not pushed for %s", tt.by, tt.origin, first.Sub(noon), first.Sub(pushed[i-1]))
+			}
+		}
+		if by.Silent > 0 && by.Silent < tt.apart+by.Look+5*time.Second {
+			t.Errorf("%+v at %s: a cluster that is pushed every %s, and looked at every %s, is silent after %s", tt.by, tt.origin, tt.apart, by.Look, by.Silent)
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	const own, public = "https://git.example.com", "https://github.com"
+	for _, tt := range []struct {
+		minInterval, staleAfter time.Duration
+		origin                  string
+		books                   int
+		want                    book.Times
+		ok                      bool
+	}{
+		{0, 0, own, 50, book.Times{Wait: 10 * time.Second, Soon: 2 * time.Second, Apart: 15 * time.Second, AtOnce: 3, Look: 10 * time.Second}, true},
+		{0, 0, own, 51, book.Times{Wait: time.Minute, Soon: 2 * time.Second, Apart: 15 * time.Second, AtOnce: 3, Look: time.Minute}, true},
+		{5 * time.Second, 0, own, 51, book.Times{Wait: 5 * time.Second, Soon: 2 * time.Second, Apart: 15 * time.Second, AtOnce: 3, Look: 5 * time.Second}, true},
+		{time.Second, 0, own, 1, book.Times{Wait: time.Second, Soon: time.Second, Apart: 15 * time.Second, AtOnce: 3, Look: time.Second}, true},
+		{0, 30 * time.Second, own, 51, book.Times{Wait: time.Minute, Soon: 2 * time.Second, Apart: 10 * time.Second, AtOnce: 1, Renew: 10 * time.Second, Look: 10 * time.Second, Silent: 30 * time.Second}, true},
+		{0, time.Hour, own, 1, book.Times{Wait: 10 * time.Second, Soon: 2 * time.Second, Apart: 15 * time.Second, AtOnce: 3, Renew: 20 * time.Minute, Look: 10 * time.Second, Silent: time.Hour}, true},
+		{5 * time.Second, 0, public, 6, book.Times{Wait: time.Minute, Soon: 2 * time.Second, Apart: time.Minute, AtOnce: 1, Look: time.Minute}, true},
+		{10 * time.Minute, time.Minute, "ssh://gitlab.com", 1, book.Times{Wait: 10 * time.Minute, Soon: 2 * time.Second, Apart: time.Minute, AtOnce: 1, Renew: time.Minute, Look: time.Minute, Silent: 3 * time.Minute}, true},
+		{0, 0, public, 7, book.Times{Wait: time.Minute, Soon: 2 * time.Second, Apart: time.Minute, AtOnce: 1, Look: time.Minute}, false},
+	} {
+		by := exchange.Services{MinInterval: metav1.Duration{Duration: tt.minInterval}, StaleAfter: metav1.Duration{Duration: tt.staleAfter}}
+		got, err := book.TimesOf(by, tt.origin, tt.books)
 		if got != tt.want || (err == nil) != tt.ok {
-			t.Errorf("%s at %s with %d: %s, %v", tt.config, tt.origin, tt.books, got, err)
+			t.Errorf("%s and %s at %s with %d:\n%+v, %v, want\n%+v", tt.minInterval, tt.staleAfter, tt.origin, tt.books, got, err, tt.want)
 		}
 		if err != nil && !strings.Contains(err.Error(), "which bears 6 pushes a minute") {
 			t.Errorf("it does not name the limit: %v", err)
 		}
+	}
+}
+
+// TestWhatIsTooMuchForABook leaves the services alone that have it.
+func TestWhatIsTooMuchForABook(t *testing.T) {
+	many := make([]endpoints.Slice, book.MostSlices+1)
+	long := []endpoints.Slice{slice("api-1")}
+	for n := range 50_000 {
+		long[0].Endpoints = append(long[0].Endpoints, endpoints.Endpoint{Addresses: []string{fmt.Sprintf("fd00:101::%x:%x", n/250, n%250), "fd00:101:0:0:0:0:0:1", "fd00:101:0:0:0:0:0:2"}})
+	}
+	few := []endpoints.Slice{slice("web-1", "10.101.0.5")}
+	crowd := endpoints.Services{}
+	for n := range book.MostServices + 7 {
+		crowd[name(fmt.Sprintf("s%04d", n))] = nil
+	}
+	for what, tt := range map[string]struct {
+		has, before endpoints.Services
+		want        endpoints.Services
+		err         string
+	}{
+		"nothing":                      {endpoints.Services{name("web"): few}, nil, endpoints.Services{name("web"): few}, ""},
+		"slices":                       {endpoints.Services{name("api"): many, name("web"): few}, nil, endpoints.Services{name("web"): few}, "shop/api: it has 101 slices; at most 100 are written"},
+		"slices, and it had less":      {endpoints.Services{name("api"): many, name("web"): nil}, endpoints.Services{name("api"): few, name("web"): few}, endpoints.Services{name("api"): few, name("web"): nil}, "shop/api: it has 101 slices"},
+		"bytes":                        {endpoints.Services{name("api"): long, name("web"): few}, nil, endpoints.Services{name("web"): few}, "at most 4194304 are written"},
+		"as much, and what it had too": {endpoints.Services{name("api"): many}, endpoints.Services{name("api"): long}, endpoints.Services{}, "101 slices"},
+	} {
+		got, err := book.Fit(tt.has, tt.before)
+		if !reflect.DeepEqual(got, tt.want) || tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%s: it has %d services, %v; want %q", what, len(got), err, tt.err)
+		}
+	}
+	got, err := book.Fit(crowd, nil)
+	if _, last := got[name("s0999")]; len(got) != book.MostServices || !last || err == nil || !strings.Contains(err.Error(), "and 2 more") {
+		t.Errorf("of a crowd it has %d, %v", len(got), err)
+	}
+	// together they are more than all may have
+	large := long[0].Endpoints[:30_000]
+	all := endpoints.Services{}
+	for n := range 12 {
+		all[name(fmt.Sprintf("s%02d", n))] = []endpoints.Slice{{Name: "x", Endpoints: large}}
+	}
+	got, err = book.Fit(all, nil)
+	b := book.Book{Cluster: "eu-1", UID: "8f3c", Time: noon, Number: 1, Services: got}
+	if _, decodes := book.Decode(b.Tree()); err == nil || !strings.Contains(err.Error(), "no room") || len(got) < 5 || decodes != nil {
+		t.Errorf("of much it has %d, %v, %v", len(got), err, decodes)
 	}
 }
 

@@ -6,50 +6,84 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/render/exchange"
 )
 
 const (
-	// Soon is how long a change waits by which an endpoint is gone, or not ready any more.
-	Soon = 2 * time.Second
+	// soon is how long a change waits by which an endpoint is gone, or not ready any more.
+	soon = 2 * time.Second
 	// mostPushes is how many pushes a minute are made of one cluster.
 	mostPushes = 6
-	// Usual is how long other changes wait.
-	Usual = 10 * time.Second
-	// Large is Usual where more than manyBooks are in a repository, or it is at a public host.
-	Large     = 60 * time.Second
+	// usual is how long other changes wait.
+	usual = 10 * time.Second
+	// large is that where more than manyBooks are in a repository, or it is at a public host.
+	large     = 60 * time.Second
 	manyBooks = 50
 	// mostPublic is how many books may be in a repository at a public host, which bears as many pushes a minute.
 	mostPublic = 6
+	// apart is how long it is between two pushes where several were made at once; less where silence counts sooner, and no less than
+	// leastApart, by which there are mostPushes a minute.
+	apart      = 15 * time.Second
+	leastApart = time.Minute / mostPushes
+	// renewals is how many books, or looks for them, come in the time after which a cluster is silent.
+	renewals = 3
 )
 
-// Interval is how long changes wait by which nothing is lost, and about how often it is looked for books of others: by what the config
-// says, zero for nothing, where so many books are in the repository at an origin, as scheme://host.
-func Interval(config time.Duration, origin string, books int) (time.Duration, error) {
+// Times are those of pushes of books to a repository, and of looks for them there.
+type Times struct {
+	// Wait is how long changes wait by which nothing is lost, and Soon how long others do.
+	Wait, Soon time.Duration
+	// Apart is how long it is between two pushes of one cluster. AtOnce may be made without that, if none was for a while: each that is
+	// made so comes off those that may be, and is given back after that time.
+	Apart  time.Duration
+	AtOnce int
+	// Renew is how old a book may be that says nothing new until it is written again, which shows that its cluster answers; zero: as old
+	// as may be.
+	Renew time.Duration
+	// Look is how long it is between two looks for books of others.
+	Look time.Duration
+	// Silent is how long a cluster may write no book until it counts as silent; zero: for ever.
+	Silent time.Duration
+}
+
+// TimesOf are the times by what the config says, where so many books are in the repository at an origin, as scheme://host. The error is that
+// it does not bear them.
+func TimesOf(by exchange.Services, origin string, books int) (Times, error) {
+	stale := by.StaleAfter.Duration
+	p := Times{Wait: by.MinInterval.Duration, Apart: apart, Renew: stale / renewals, Silent: stale}
 	if u, err := url.Parse(origin); err == nil && heartbeat.IsPublic(origin) {
-		if books > mostPublic {
-			return Large, fmt.Errorf("%d clusters would push their endpoints to one repository on %s, which bears %d pushes a minute; keep that repository on a server of your own", books, u.Hostname(), mostPublic)
+		p.Wait, p.Soon, p.Apart, p.AtOnce = max(p.Wait, large), soon, large, 1
+		if p.Look = p.Wait; stale > 0 {
+			p.Renew = max(p.Renew, large)
+			p.Look, p.Silent = min(p.Look, p.Renew), max(stale, renewals*p.Renew)
 		}
-		return max(config, Large), nil
+		if books > mostPublic {
+			err = fmt.Errorf("%d clusters would push their endpoints to one repository on %s, which bears %d pushes a minute; keep that repository on a server of your own", books, u.Hostname(), mostPublic)
+		}
+		return p, err
 	}
 	switch {
-	case config > 0:
-		return config, nil
+	case p.Wait > 0:
 	case books > manyBooks:
-		return Large, nil
+		p.Wait = large
+	default:
+		p.Wait = usual
 	}
-	return Usual, nil
+	p.Soon, p.Look = min(p.Wait, soon), p.Wait
+	if p.Renew > 0 {
+		p.Look, p.Apart = min(p.Look, p.Renew), max(min(p.Apart, p.Renew), leastApart)
+	}
+	p.AtOnce = 1 + mostPushes - int((time.Minute+p.Apart-1)/p.Apart)
+	return p, nil
 }
 
 // Throttle says when the book of a cluster is pushed. The zero value has pushed none yet.
 type Throttle struct {
-	due    time.Time   // of the change that waits; zero: none does
-	pushed []time.Time // the last ones, the oldest first
+	due   time.Time // of the change that waits; zero: none does
+	rests time.Time // when as many may be pushed at once as ever
 }
 
-// Lost notes a change, which may have been noted before, by which an endpoint is lost: it waits an interval, but no longer than Soon.
-func (p *Throttle) Lost(now time.Time, interval time.Duration) { p.Changed(now, min(interval, Soon)) }
-
-// Changed notes another change, which may have been noted before: it waits so long.
+// Changed notes a change, which may have been noted before: it waits so long.
 func (p *Throttle) Changed(now time.Time, wait time.Duration) {
 	if at := now.Add(wait); p.due.IsZero() || at.Before(p.due) {
 		p.due = at
@@ -60,20 +94,19 @@ func (p *Throttle) Changed(now time.Time, wait time.Duration) {
 func (p *Throttle) Settled() { p.due = time.Time{} }
 
 // Due is when to push; zero: there is nothing to push.
-func (p *Throttle) Due() time.Time {
-	if p.due.IsZero() || len(p.pushed) < mostPushes {
+func (p *Throttle) Due(by Times) time.Time {
+	free := p.rests.Add(-by.Apart * time.Duration(by.AtOnce-1))
+	if p.due.IsZero() || free.Before(p.due) {
 		return p.due
 	}
-	if free := p.pushed[0].Add(time.Minute); free.After(p.due) {
-		return free
-	}
-	return p.due
+	return free
 }
 
 // Pushed notes a push, be it one that failed: the change waits no more until it is noted anew.
-func (p *Throttle) Pushed(now time.Time) {
+func (p *Throttle) Pushed(now time.Time, by Times) {
 	p.due = time.Time{}
-	if p.pushed = append(p.pushed, now); len(p.pushed) > mostPushes {
-		p.pushed = p.pushed[1:]
+	if p.rests.Before(now) {
+		p.rests = now
 	}
+	p.rests = p.rests.Add(by.Apart)
 }

@@ -132,7 +132,7 @@ func TestABookIsWritten(t *testing.T) {
 		s := newServer("https://git.example/status")
 		s.refuses = tt.refuses
 		me := writer(s.as(newKey(t)))
-		kept, err := me.Last(t.Context(), "eu-1")
+		kept, err := me.Last(t.Context(), "eu-1", book.Kept{})
 		if err != nil || kept.Ref != "" || len(kept.At) != 0 {
 			t.Fatalf("before the first it is %+v, %v", kept, err)
 		}
@@ -144,7 +144,7 @@ func TestABookIsWritten(t *testing.T) {
 		if refs := slices.Collect(maps.Keys(s.refs)); !slices.Equal(refs, []string{tt.want + "eu-1"}) {
 			t.Errorf("by %q where %q is refused, refs are %v", tt.bus, tt.refuses, refs)
 		}
-		again, err := me.Last(t.Context(), "eu-1")
+		again, err := me.Last(t.Context(), "eu-1", book.Kept{})
 		if err != nil || again.Ref != tt.want+"eu-1" || again.Book.Number != bookOf("", 2).Number || again.At[again.Ref] != kept.At[kept.Ref] {
 			t.Errorf("the last is %+v, %v", again, err)
 		}
@@ -179,7 +179,7 @@ func TestTheLastBook(t *testing.T) {
 			t.Fatal(err)
 		}
 		me := writer(s.as(key))
-		kept, err := me.Last(t.Context(), "eu-1")
+		kept, err := me.Last(t.Context(), "eu-1", book.Kept{})
 		if is := kept.Ref == tt.ref; err != nil || is != tt.want || kept.At[tt.ref] != id {
 			t.Errorf("%s: it is %+v, %v", what, kept, err)
 		}
@@ -191,6 +191,118 @@ func TestTheLastBook(t *testing.T) {
 			t.Errorf("%s is not replaced: %v", what, err)
 		}
 	}
+}
+
+// TestWhatIsKnownIsNotReadAgain of a writer's own book, until somebody puts something else there.
+func TestWhatIsKnownIsNotReadAgain(t *testing.T) {
+	s, key := newServer("https://git.example/status"), newKey(t)
+	me := writer(s.as(key))
+	kept, err := me.Write(t.Context(), exchange.Refs, bookOf("eu-1", 1), book.Kept{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := me.Last(t.Context(), "eu-1", kept)
+	if err != nil || len(s.read) > 0 || again.Ref != kept.Ref || again.Tree != kept.Tree || again.Book.Number != kept.Book.Number || again.At[again.Ref] != kept.At[kept.Ref] {
+		t.Errorf("after %v was read it is %+v, %v", s.read, again, err)
+	}
+	ref := book.Refs + "eu-1"
+	if _, err := s.as(newKey(t)).Replace(t.Context(), git.Update{Branch: ref, Old: s.refs[ref], Tree: bookOf("eu-1", 9).Tree()}, nil); err != nil {
+		t.Fatal(err)
+	}
+	again, err = me.Last(t.Context(), "eu-1", kept)
+	if err != nil || len(s.read) != 1 || again.Ref != "" || again.At[ref] != s.refs[ref] {
+		t.Errorf("after somebody else wrote there it is %+v, %v", again, err)
+	}
+}
+
+// TestARefusalIsNotForEver has a server refuse refs for an hour, and everything for a moment.
+func TestARefusalIsNotForEver(t *testing.T) {
+	s, now := newServer("https://git.example/status"), noon
+	var log strings.Builder
+	me := writer(s.as(newKey(t)))
+	me.Now, me.Log = func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil))
+	kept, n := book.Kept{}, 0
+	writes := func(want string) {
+		t.Helper()
+		var err error
+		n++
+		if kept, err = me.Write(t.Context(), exchange.Refs, bookOf("eu-1", n), kept); err != nil || kept.Ref != want+"eu-1" {
+			t.Errorf("book %d is at %s, %v; want %s", n, kept.Ref, err, want)
+		}
+	}
+	writes(book.Refs)
+	s.refuses = "refs/" // there is no room
+	_, err := me.Write(t.Context(), exchange.Refs, bookOf("eu-1", 2), kept)
+	for _, ref := range []string{book.Refs, book.Branches} {
+		if err == nil || !strings.Contains(err.Error(), "refused "+ref+"eu-1") {
+			t.Errorf("it does not say that %s is refused: %v", ref, err)
+		}
+	}
+	s.refuses = ""
+	writes(book.Refs)
+	s.refuses = "refs/waybill"
+	writes(book.Branches)
+	s.refuses = ""
+	writes(book.Branches)
+	now = now.Add(time.Hour)
+	writes(book.Refs)
+	s.refuses = "refs/waybill"
+	writes(book.Branches)
+	if n := strings.Count(log.String(), "endpoints go by a branch"); n != 1 {
+		t.Errorf("that is said %d times:\n%s", n, log.String())
+	}
+}
+
+// TestWhoseBooksCountAtAPublicHost are those of clusters that take part: seven are too many, until one is gone.
+func TestWhoseBooksCountAtAPublicHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		s, key := newServer("https://github.com/example/status"), newKey(t)
+		puts := func(cluster string) {
+			t.Helper()
+			if _, err := s.as(key).Replace(t.Context(), git.Update{Branch: book.Refs + cluster, Tree: bookOf(cluster, 1).Tree()}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := &asks{settings: exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}}
+		for n := range 6 {
+			a.sought = append(a.sought, cluster(fmt.Sprintf("eu-%d", n), key))
+			puts(fmt.Sprintf("eu-%d", n))
+		}
+		puts("gone")
+		me := writer(s.as(key))
+		times := func(ok bool) {
+			t.Helper()
+			if _, err := me.Last(t.Context(), "eu-0", book.Kept{}); err != nil {
+				t.Fatal(err)
+			}
+			if by, err := me.Times(a.settings, a.TakesPart); (err == nil) != ok || by.Apart != time.Minute {
+				t.Errorf("its times are %+v, %v", by, err)
+			}
+			s.read = nil
+		}
+		times(true)
+		r := &pull.Reader{Books: a, Agents: s.as(signing.Key{}), Log: slog.New(slog.NewTextHandler(&log, nil))}
+		go func() { _ = r.Run(t.Context()) }()
+		time.Sleep(59 * time.Second)
+		if a.looked != 1 || a.silent != 3*time.Minute || len(s.read) != 6 {
+			t.Errorf("it looked %d times, read %v, and a cluster is silent after %s", a.looked, s.read, a.silent)
+		}
+		puts("us-1")
+		times(false)
+		time.Sleep(2 * time.Minute)
+		puts("us-2")
+		if a.looked != 2 || len(s.read) > 0 || strings.Count(log.String(), "which bears 6 pushes") != 1 {
+			t.Errorf("it looked %d times, read %v, and says\n%s", a.looked, s.read, log.String())
+		}
+		delete(s.refs, book.Refs+"us-1")
+		delete(s.refs, book.Refs+"us-2")
+		time.Sleep(2 * time.Minute)
+		times(true)
+		if a.looked < 3 || !strings.Contains(log.String(), "are read again") {
+			t.Errorf("it looked %d times, and says\n%s", a.looked, log.String())
+		}
+	})
 }
 
 // TestWhoMayNotWriteDoesNot write, and who lost a race learns of it.
@@ -217,10 +329,12 @@ type asks struct {
 	settings exchange.Services
 	said     []string
 	looked   int
+	silent   time.Duration
 }
 
 func (a *asks) Sought() ([]*karmada.Cluster, exchange.Services) { return a.sought, a.settings }
-func (a *asks) Looked(time.Duration)                            { a.looked++ }
+func (a *asks) TakesPart(cluster string) bool                   { return cluster != "gone" }
+func (a *asks) Looked(usual, silent time.Duration)              { a.looked, a.silent = a.looked+1, silent }
 
 func (a *asks) Read(c *karmada.Cluster, b *book.Book, err error) {
 	text := fmt.Sprint(c.Name, ": ", err)
@@ -288,12 +402,12 @@ func TestBooksAreRead(t *testing.T) {
 		next("a newer one, on a branch", "eu-1: eu-1 +2")
 		writes(status.as(us), book.Refs+"eu-1", bookOf("eu-1", 3))
 		ref := book.Refs + "eu-1"
-		next("one that another agent signed", fmt.Sprintf("eu-1: its book at %s, %.12s, is not taken: %s", ref, status.refs[ref], signing.ErrForeign))
+		next("one that another agent signed", fmt.Sprintf("eu-1: its book at %s is not taken: %s", ref, signing.ErrForeign))
 		status.refs[ref] = files.ID{9}
 		status.unfit[files.ID{9}] = errors.New("its commit has a parent")
-		next("one with a history", fmt.Sprintf("eu-1: its book at %s, %.12s, is not taken: its commit has a parent", ref, files.ID{9}))
+		next("one with a history", fmt.Sprintf("eu-1: its book at %s is not taken: its commit has a parent", ref))
 		a.sought[0] = cluster("eu-1", us)
-		next("the key changes, and what the old one signed does not count", fmt.Sprintf("eu-1: its book at %s, %.12s, is not taken: %s", book.Branches+"eu-1", status.refs[book.Branches+"eu-1"], signing.ErrForeign))
+		next("the key changes, and what the old one signed does not count", fmt.Sprintf("eu-1: its book at %s is not taken: %s", book.Branches+"eu-1", signing.ErrForeign))
 		delete(a.sought[0].Annotations, heartbeat.AgentKey)
 		next("no key", "eu-1: its Cluster has no annotation waybill.dev/agent-key, so that nobody can tell whose its book is")
 		a.sought = nil

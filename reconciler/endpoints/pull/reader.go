@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/endpoints"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/render/exchange"
@@ -19,8 +20,9 @@ import (
 // Books is who is told of books. *push.Books is one, whose comments say what each method does.
 type Books interface {
 	Sought() ([]*karmada.Cluster, exchange.Services)
+	TakesPart(cluster string) bool
 	Read(c *karmada.Cluster, b *book.Book, err error)
-	Looked(usual time.Duration)
+	Looked(usual, silent time.Duration)
 }
 
 // Reader reads the books of clusters that are not reached from here.
@@ -36,7 +38,7 @@ type Reader struct {
 
 // Run reads until ctx ends.
 func (r *Reader) Run(ctx context.Context) error {
-	l := reading{Reader: r, seen: map[seen]bool{}}
+	l := reading{Reader: r, seen: map[seen]bool{}, refs: map[Repository]map[string]files.ID{}}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -53,9 +55,9 @@ func (r *Reader) Run(ctx context.Context) error {
 type reading struct {
 	*Reader
 
-	seen   map[seen]bool // what was read already
-	books  int           // in both repositories, as they were looked at last
-	failed string        // as it was said
+	seen   map[seen]bool                      // what was read already
+	refs   map[Repository]map[string]files.ID // as they were looked at last
+	failed endpoints.Failure
 }
 
 // seen is a commit at a ref, and by which key it was to be signed.
@@ -75,8 +77,7 @@ type place struct {
 
 // turn looks once, and returns how long to wait until the next look.
 func (l *reading) turn(ctx context.Context) time.Duration {
-	sought, settings := l.Books.Sought()
-	wait, err := l.interval(settings)
+	sought, by := l.Books.Sought()
 	agents, published := place{repo: l.Agents, signer: byAgent}, place{repo: l.Published, signer: l.byController}
 	for _, c := range sought {
 		of := &published
@@ -85,36 +86,28 @@ func (l *reading) turn(ctx context.Context) time.Duration {
 		}
 		of.clusters = append(of.clusters, c)
 	}
-	now, books := map[seen]bool{}, 0
+	var look, silent time.Duration
+	var errs []error
+	now := map[seen]bool{}
 	for _, p := range []*place{&agents, &published} {
-		n := 0
-		if err == nil {
-			n, err = l.look(ctx, p, now)
-		}
-		books += n
+		times, tooMany := l.times(p, by)
+		look, silent = max(look, times.Look), max(silent, times.Silent)
+		errs = append(errs, l.look(ctx, p, tooMany, now))
 	}
-	if err == nil {
-		l.seen, l.books = now, books
-		l.Books.Looked(wait)
+	err := errors.Join(errs...)
+	if l.seen = now; err == nil {
+		l.Books.Looked(look, silent)
 	}
 	l.say(ctx, err)
-	return wait
+	return look
 }
 
-// interval is how long to wait between two looks. Where it matters whether a book is renewed it is looked at least as often as that.
-func (l *reading) interval(settings exchange.Services) (time.Duration, error) {
-	origin := ""
-	for _, repo := range []Repository{l.Published, l.Agents} {
-		if repo != nil && heartbeat.IsPublic(git.Origin(repo.Name())) {
-			origin = git.Origin(repo.Name())
-		}
+// times are those of a place. The error is that it does not bear the books that are there.
+func (l *reading) times(p *place, by exchange.Services) (book.Times, error) {
+	if p.repo == nil || len(p.clusters) == 0 {
+		return book.TimesOf(by, "", 0)
 	}
-	wait, err := book.Interval(settings.MinInterval.Duration, origin, l.books)
-	if stale := settings.StaleAfter.Duration; stale > 0 {
-		const looks = 3 // in that time
-		wait = min(wait, stale/looks)
-	}
-	return wait, err
+	return book.TimesOf(by, git.Origin(p.repo.Name()), booksAmong(l.refs[p.repo], l.Books.TakesPart))
 }
 
 // byAgent is the key of a cluster's agent, and what says whether it signed a commit.
@@ -141,8 +134,8 @@ type wanted struct {
 	check   func(git.Head) error
 }
 
-// look reads, with one look, what is new at a place, notes what was seen, and counts the books there.
-func (l *reading) look(ctx context.Context, p *place, now map[seen]bool) (books int, err error) {
+// wanted are the clusters whose books can be at a place, by their names. Of others it says why they cannot.
+func (l *reading) wanted(p *place) map[string]wanted {
 	of := map[string]wanted{}
 	for _, c := range p.clusters {
 		key, check, err := p.signer(c)
@@ -155,15 +148,30 @@ func (l *reading) look(ctx context.Context, p *place, now map[seen]bool) (books 
 		}
 		of[c.Name] = wanted{c, key, check}
 	}
+	return of
+}
+
+// look reads, with one look, what is new at a place, unless there are too many books, and notes what was seen. After an error that is
+// what was seen before.
+func (l *reading) look(ctx context.Context, p *place, tooMany error, now map[seen]bool) error {
+	of := l.wanted(p)
 	if len(of) == 0 {
-		return 0, nil
+		return nil
 	}
 	all, err := p.repo.Refs(ctx, func(ref string, id files.ID) bool {
 		is, ok := of[book.ClusterOf(ref)]
-		return ok && !l.seen[seen{ref, id, is.key}]
+		return tooMany == nil && ok && !l.seen[seen{ref, id, is.key}]
 	}, most)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		l.refs[p.repo] = all.Refs
+	}
+	if err = errors.Join(tooMany, err); err != nil {
+		for s := range l.seen {
+			if is, ok := of[book.ClusterOf(s.ref)]; ok && is.key == s.key {
+				now[s] = true
+			}
+		}
+		return err
 	}
 	for name, is := range of {
 		at := 0
@@ -179,7 +187,7 @@ func (l *reading) look(ctx context.Context, p *place, now map[seen]bool) (books 
 		}
 		l.read(&all, &is)
 	}
-	return booksAmong(all.Refs), nil
+	return nil
 }
 
 // read tells of the newest book of a cluster that is new, or of what is new and is none.
@@ -195,7 +203,7 @@ func (l *reading) read(all *git.RemoteRefs, is *wanted) {
 		b, err := bookOf(all, id, is.check)
 		switch {
 		case err != nil:
-			why = fmt.Errorf("its book at %s, %.12s, is not taken: %w", ref, id.String(), err)
+			why = fmt.Errorf("its book at %s is not taken: %w", ref, err)
 		case newest == nil || b.Number > newest.Number:
 			newest = &b
 		}
@@ -222,16 +230,11 @@ func bookOf(all *git.RemoteRefs, id files.ID, signed func(git.Head) error) (book
 
 // say says what failed, once.
 func (l *reading) say(ctx context.Context, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	switch {
-	case text == l.failed || ctx.Err() != nil:
-	case text != "":
+	switch isNew := l.failed.Becomes(err); {
+	case !isNew || ctx.Err() != nil:
+	case err != nil:
 		l.Log.WarnContext(ctx, "books of endpoints are not read: what was taken of them stays", "err", err)
 	default:
 		l.Log.InfoContext(ctx, "books of endpoints are read again")
 	}
-	l.failed = text
 }

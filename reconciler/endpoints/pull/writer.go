@@ -38,26 +38,34 @@ type Writer struct {
 	Now func() time.Time
 	Log *slog.Logger
 
-	books    atomic.Int64 // in the repository, as it was looked last
-	branches atomic.Bool  // the server takes branches only
+	refs     atomic.Pointer[map[string]files.ID] // of the repository, as it was looked last
+	branches atomic.Pointer[time.Time]           // until when the server counts as one that takes branches only
 }
 
+// onlyBranches is how long a server that refused another ref, and took a branch, counts as one that takes no others: it may have refused
+// it for another reason.
+const onlyBranches = time.Hour
+
 // Last implements push.Writer. What others wrote there does not count, nor does what has a number that is no time of a writer.
-func (w *Writer) Last(ctx context.Context, cluster string) (book.Kept, error) {
-	kept := book.Kept{At: map[string]files.ID{}}
-	isOurs := func(ref string, _ files.ID) bool { return ref == book.Refs+cluster || ref == book.Branches+cluster }
-	all, err := w.Repo.Refs(ctx, isOurs, most)
+func (w *Writer) Last(ctx context.Context, cluster string, known book.Kept) (book.Kept, error) {
+	isOurs := func(ref string) bool { return ref == book.Refs+cluster || ref == book.Branches+cluster }
+	isKnown := func(ref string, id files.ID) bool { return ref == known.Ref && id == known.At[ref] }
+	all, err := w.Repo.Refs(ctx, func(ref string, id files.ID) bool { return isOurs(ref) && !isKnown(ref, id) }, most)
 	if err != nil {
-		return kept, err
+		return known, err
 	}
-	w.books.Store(int64(booksAmong(all.Refs)))
+	w.refs.Store(&all.Refs)
+	kept := book.Kept{At: map[string]files.ID{}}
 	for ref, id := range all.Refs {
-		if !isOurs(ref, id) {
+		if !isOurs(ref) {
 			continue
 		}
 		kept.At[ref] = id
-		is := all.Read[id]
-		if all.Unfit[id] != nil || w.Wrote(is) != nil {
+		if isKnown(ref, id) && known.Book.Number > kept.Book.Number {
+			kept.Ref, kept.Tree, kept.Book = ref, known.Tree, known.Book
+		}
+		is, isRead := all.Read[id]
+		if !isRead || all.Unfit[id] != nil || w.Wrote(is) != nil {
 			continue
 		}
 		b, err := book.Decode(is.Tree)
@@ -68,30 +76,34 @@ func (w *Writer) Last(ctx context.Context, cluster string) (book.Kept, error) {
 	return kept, nil
 }
 
-// booksAmong counts the clusters that have a book.
-func booksAmong(refs map[string]files.ID) int {
+// booksAmong counts the clusters that have a book, of those that take part.
+func booksAmong(refs map[string]files.ID, takesPart func(cluster string) bool) int {
 	all := map[string]bool{}
 	for ref := range refs {
-		if cluster := book.ClusterOf(ref); cluster != "" {
+		if cluster := book.ClusterOf(ref); cluster != "" && takesPart(cluster) {
 			all[cluster] = true
 		}
 	}
 	return len(all)
 }
 
-// Interval implements push.Writer.
-func (w *Writer) Interval(config time.Duration) (time.Duration, error) {
-	return book.Interval(config, git.Origin(w.Repo.Name()), int(w.books.Load()))
+// Times implements push.Writer.
+func (w *Writer) Times(by exchange.Services, takesPart func(cluster string) bool) (book.Times, error) {
+	books := 0
+	if refs := w.refs.Load(); refs != nil {
+		books = booksAmong(*refs, takesPart)
+	}
+	return book.TimesOf(by, git.Origin(w.Repo.Name()), books)
 }
 
-// Write implements push.Writer. A server that refuses refs which are no branches gets branches from then on.
+// Write implements push.Writer. A server that refuses refs which are no branches gets branches for a while.
 func (w *Writer) Write(ctx context.Context, bus exchange.Bus, b *book.Book, over book.Kept) (book.Kept, error) {
 	if w.May != nil {
 		if err := w.May(ctx); err != nil {
 			return over, err
 		}
 	}
-	if w.branches.Load() {
+	if until := w.branches.Load(); until != nil && w.Now().Before(*until) {
 		bus = exchange.Branch
 	}
 	kept, err := w.write(ctx, book.RefOf(b.Cluster, bus), b, over)
@@ -99,11 +111,15 @@ func (w *Writer) Write(ctx context.Context, bus exchange.Bus, b *book.Book, over
 	if !ok || bus == exchange.Branch {
 		return kept, err
 	}
-	kept, err = w.write(ctx, book.RefOf(b.Cluster, exchange.Branch), b, over)
-	if err == nil && !w.branches.Swap(true) {
+	kept, branchErr := w.write(ctx, book.RefOf(b.Cluster, exchange.Branch), b, over)
+	if branchErr != nil { // it refuses more than a ref
+		return over, errors.Join(err, branchErr)
+	}
+	until := w.Now().Add(onlyBranches)
+	if w.branches.Swap(&until) == nil {
 		w.Log.WarnContext(ctx, "endpoints go by a branch, because the server takes no other refs", "ref", refused.Ref, "err", refused)
 	}
-	return kept, err
+	return kept, nil
 }
 
 func (w *Writer) write(ctx context.Context, ref string, b *book.Book, over book.Kept) (book.Kept, error) {

@@ -22,13 +22,15 @@ type Books struct {
 
 	latest map[string]*latest // by cluster
 	looked time.Time          // when it was looked for books last
+	silent time.Duration      // how long a cluster may write none, where that counts
 }
 
 // latest is what the books of a cluster say.
 type latest struct {
-	book   *book.Book // the newest that was taken; nil: none
+	newest *book.Book // that was read last; nil: it could not be read
+	book   *book.Book // the newest that counts; nil: none
 	heard  time.Time  // when that came; at first when it was first looked for
-	why    string     // the newest is not taken; empty: it is
+	why    string     // the newest does not count; empty: it does
 	silent bool       // as consumers were told
 }
 
@@ -74,63 +76,79 @@ func (c *consumer) importing() []services.Import {
 	return c.imports
 }
 
+// TakesPart reports a cluster that is registered, and has an API server of its own.
+func (b *Books) TakesPart(cluster string) bool {
+	b.exchange.mu.Lock()
+	defer b.exchange.mu.Unlock()
+	return b.exchange.takesPart(cluster) != nil
+}
+
 // Read notes the newest book of a cluster that is sought, or why it cannot be read. One that does not count changes nothing but what is
 // said of it.
 func (b *Books) Read(c *karmada.Cluster, newest *book.Book, err error) {
 	e := b.exchange
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.now()
+	now := e.clock.Now()
 	is := b.latest[c.Name]
 	if is == nil {
 		is = &latest{heard: now}
 		b.latest[c.Name] = is
 	}
-	if err == nil {
-		err = is.judge(c, newest, now)
+	if is.newest = newest; err == nil {
+		err = is.judge(c, now)
 	}
+	b.note(c.Name, is, err, now)
+}
+
+// note notes the newest book of a cluster if it counts, or else why not. The lock is held.
+func (b *Books) note(cluster string, is *latest, err error, now time.Time) {
 	was, isNew := is.why, false
 	if is.why = ""; err != nil {
 		is.why = err.Error()
-	} else if isNew = is.book == nil || newest.Number > is.book.Number; isNew {
-		is.book, is.heard = newest, now
+	} else if isNew = is.book == nil || is.newest.Number != is.book.Number; isNew {
+		is.book, is.heard = is.newest, now
 	}
 	if isNew || is.why != was {
-		b.wake(c.Name)
+		b.wake(cluster)
 	}
 }
 
-// judge says why a book does not count.
-func (l *latest) judge(c *karmada.Cluster, newest *book.Book, now time.Time) error {
-	if l.book == nil {
-		return newest.Follows(0, c.Name, c.Spec.ID, now)
+// judge says why the newest book does not count.
+func (l *latest) judge(c *karmada.Cluster, now time.Time) error {
+	if l.book == nil || l.book.IsOf(c.Name, c.Spec.ID) != nil { // which counted before spec.id was written
+		return l.newest.Follows(0, c.Name, c.Spec.ID, now)
 	}
-	if err := newest.Follows(l.book.Number, c.Name, c.Spec.ID, now); err != nil {
+	if err := l.newest.Follows(l.book.Number, c.Name, c.Spec.ID, now); err != nil {
 		return err
 	}
-	if c.Spec.ID == "" && newest.UID != l.book.UID {
-		return errors.New(endpoints.Another(l.book.UID, newest.UID))
+	if c.Spec.ID == "" && l.newest.UID != l.book.UID {
+		return errors.New(endpoints.Another(l.book.UID, l.newest.UID))
 	}
 	return nil
 }
 
-// Looked notes that it was looked for all books that are sought. If nobody could look for longer than is usual, that while counts for
-// no silence: who looks away misses what is written.
-func (b *Books) Looked(usual time.Duration) {
+// Looked notes that it was looked for all books that are sought, and how long a cluster may write none. Those that do not count are
+// judged anew: what is known of their clusters may be other than it was, and time goes by. If nobody could look for longer than is
+// usual, that while counts for no silence: who looks away misses what is written.
+func (b *Books) Looked(usual, silent time.Duration) {
 	e := b.exchange
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.now()
+	now := e.clock.Now()
 	away := now.Sub(b.looked)
 	if b.looked.IsZero() || away <= 2*usual {
 		away = 0
 	}
-	b.looked = now
+	b.looked, b.silent = now, silent
 	for name, l := range b.latest {
+		if c := e.takesPart(name); c != nil && l.newest != nil {
+			b.note(name, l, l.judge(c, now), now)
+		}
 		if l.heard = l.heard.Add(away); l.heard.After(now) {
 			l.heard = now
 		}
-		if is := b.isSilent(l, e.settings.StaleAfter.Duration); is != l.silent {
+		if is := b.isSilent(l); is != l.silent {
 			l.silent = is
 			if b.wake(name); is {
 				e.saySilent(name)
@@ -141,10 +159,13 @@ func (b *Books) Looked(usual time.Duration) {
 	}
 }
 
-// isSilent reports that no newer book came for so long, as far as it was looked. The lock is held.
-func (b *Books) isSilent(l *latest, staleAfter time.Duration) bool {
-	return staleAfter > 0 && b.looked.Sub(l.heard) > staleAfter
+// isSilent reports that no newer book came for too long, as far as it was looked. The lock is held.
+func (b *Books) isSilent(l *latest) bool {
+	return b.ages() && b.looked.Sub(l.heard) > max(b.silent, b.exchange.settings.StaleAfter.Duration)
 }
+
+// ages reports that a cluster may count as silent. The lock is held.
+func (b *Books) ages() bool { return b.exchange.settings.StaleAfter.Duration > 0 }
 
 // wake wakes who imports from a cluster. The lock is held.
 func (b *Books) wake(provider string) {
@@ -156,7 +177,7 @@ func (b *Books) wake(provider string) {
 }
 
 // of is what the books of a cluster say; nil where it was not looked for them yet. Refused says why a newer one is not taken.
-func (b *Books) of(c *karmada.Cluster, staleAfter time.Duration) (has *endpoints.Provider, refused string) {
+func (b *Books) of(c *karmada.Cluster) (has *endpoints.Provider, refused string) {
 	b.exchange.mu.Lock()
 	defer b.exchange.mu.Unlock()
 	is := b.latest[c.Name]
@@ -166,7 +187,10 @@ func (b *Books) of(c *karmada.Cluster, staleAfter time.Duration) (has *endpoints
 	case is.book == nil:
 		return &endpoints.Provider{Wrong: is.why}, ""
 	}
+	if err := is.book.IsOf(c.Name, c.Spec.ID); err != nil {
+		return &endpoints.Provider{Wrong: err.Error()}, ""
+	}
 	return &endpoints.Provider{
-		UID: is.book.UID, Certain: c.Spec.ID != "", Services: is.book.Services, Silent: b.isSilent(is, staleAfter),
+		UID: is.book.UID, Certain: c.Spec.ID != "", Services: is.book.Services, Number: is.book.Number, Silent: b.isSilent(is), Ages: b.ages(),
 	}, is.why
 }

@@ -3,6 +3,7 @@ package push_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -38,7 +39,7 @@ type writer struct {
 	away   error
 }
 
-func (s *writer) Last(context.Context, string) (book.Kept, error) {
+func (s *writer) Last(context.Context, string, book.Kept) (book.Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.kept, s.away
@@ -58,7 +59,9 @@ func (s *writer) Write(_ context.Context, _ exchange.Bus, b *book.Book, over boo
 	return s.kept, nil
 }
 
-func (*writer) Interval(config time.Duration) (time.Duration, error) { return config, nil }
+func (*writer) Times(by exchange.Services, _ func(string) bool) (book.Times, error) {
+	return book.TimesOf(by, "", 1)
+}
 
 func (s *writer) books() []book.Book {
 	s.mu.Lock()
@@ -88,8 +91,7 @@ func newPair(t *testing.T) *pair {
 // begins has both agents begin anew.
 func (p *pair) begins() {
 	agent := func(name string) *push.Exchange {
-		now := func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
-		e := push.New(clusters.Access{Folder: p.folder}, now, rand.Float64, slog.New(slog.NewTextHandler(&p.logs, nil)))
+		e := push.New(clusters.Access{Folder: p.folder}, p.clock(), rand.Float64, slog.New(slog.NewTextHandler(&p.logs, nil)))
 		e.Reaches = func(c *karmada.Cluster) bool { return c.Name == name }
 		return e
 	}
@@ -117,12 +119,12 @@ func (p *pair) carries() {
 	go func() {
 		for p.Context().Err() == nil {
 			if all, _ := p.us.Books.Sought(); len(all) == 1 {
-				if kept, err := p.writer.Last(p.Context(), "eu-1"); err == nil && kept.Ref != "" {
+				if kept, err := p.writer.Last(p.Context(), "eu-1", book.Kept{}); err == nil && kept.Ref != "" {
 					p.us.Books.Read(all[0], &kept.Book, nil)
-					p.us.Books.Looked(10 * time.Hour)
+					p.us.Books.Looked(10*time.Hour, 0)
 				}
 			}
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(p.takes(2 * time.Second))
 		}
 	}()
 }
@@ -171,7 +173,7 @@ func TestEndpointsGoByABook(t *testing.T) {
 	p.begins()
 	p.appliedTo(p.eu, "eu-1", exports)
 	p.appliedTo(p.us, "us-1", imports)
-	time.Sleep(2 * time.Second)
+	time.Sleep(p.takes(30 * time.Second))
 	if now := p.writer.books(); len(now) != written {
 		t.Errorf("there are %d more books: %+v", len(now)-written, now[written:])
 	}
@@ -187,7 +189,7 @@ func TestEndpointsGoByABook(t *testing.T) {
 // TestABookThatDoesNotCountChangesNothing puts one there that is older, of another cluster, or has what may not be taken.
 func TestABookThatDoesNotCountChangesNothing(t *testing.T) {
 	p := newPair(t)
-	now := time.Now()
+	now := p.now()
 	slice := func(name, address string) endpoints.Slice {
 		return endpoints.Slice{Name: name, AddressType: "IPv4", Endpoints: []endpoints.Endpoint{{Addresses: []string{address}}}}
 	}
@@ -266,23 +268,135 @@ func TestWhoLooksAwayJudgesNobody(t *testing.T) {
 	p := newPair(t)
 	p.goBy(exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Minute}})
 	p.appliedTo(p.us, "us-1", imports)
-	all, _ := p.us.Books.Sought()
-	port, number := "http", int32(8080)
-	s := endpoints.Slice{
-		Name: "api-1", AddressType: "IPv4", Ports: []discovery.EndpointPort{{Name: &port, Port: &number}}, Endpoints: []endpoints.Endpoint{{Addresses: []string{"10.101.0.5"}}},
-	}
-	p.us.Books.Read(all[0], &book.Book{Cluster: "eu-1", UID: apiserver.UID, Number: 1, Services: endpoints.Services{service("api"): {s}}}, nil)
-	p.us.Books.Looked(10 * time.Second)
+	p.tells(p.bookOf(apiserver.UID, 1, sliceOf("api-1", "10.101.0.5")))
+	p.us.Books.Looked(10*time.Second, 0)
 	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
 	p.ahead.Store(int64(5 * time.Hour))
 	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
-	p.us.Books.Looked(10 * time.Second)
+	p.us.Books.Looked(10*time.Second, 0)
 	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
-	for seconds := 10; seconds <= 70; seconds += 10 {
+	for seconds := 10; seconds <= 120; seconds += 10 {
 		p.ahead.Store(int64(5*time.Hour + time.Duration(seconds)*time.Second))
-		p.us.Books.Looked(10 * time.Second)
+		p.us.Books.Looked(10*time.Second, 0)
 	}
 	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", fast)
+}
+
+// sliceOf is one with port http and an address.
+func sliceOf(name, address string) endpoints.Slice {
+	port, number := "http", int32(8080)
+	return endpoints.Slice{
+		Name: name, AddressType: "IPv4", Ports: []discovery.EndpointPort{{Name: &port, Port: &number}}, Endpoints: []endpoints.Endpoint{{Addresses: []string{address}}},
+	}
+}
+
+// bookOf is one of eu-1 with slices of shop/api, and a number so many milliseconds after the fleet began.
+func (p *pair) bookOf(uid string, after int, all ...endpoints.Slice) *book.Book {
+	return &book.Book{Cluster: "eu-1", UID: uid, Time: p.began, Number: uint64(p.began.UnixMilli() + int64(after)), Services: endpoints.Services{service("api"): all}}
+}
+
+// tells lets us-1 know of a book of eu-1.
+func (p *pair) tells(b *book.Book) {
+	all, _ := p.us.Books.Sought()
+	p.us.Books.Read(all[0], b, nil)
+}
+
+// is writes spec.id of eu-1.
+func (p *pair) is(uid string) {
+	eu := *p.registered[0]
+	eu.Spec.ID = uid
+	p.registered = []*karmada.Cluster{&eu, p.registered[1]}
+	p.goBy(exchange.Services{Endpoints: exchange.Apply})
+}
+
+// TestARefusedBookIsJudgedAnew when spec.id of its cluster is set right, and when its time has come, though nobody reads it anew.
+func TestARefusedBookIsJudgedAnew(t *testing.T) {
+	p := newPair(t)
+	p.appliedTo(p.us, "us-1", imports)
+	p.tells(p.bookOf("another", 10, sliceOf("api-1", "10.101.0.5")))
+	p.says("spec.id of the Cluster is " + apiserver.UID)
+	p.is("another")
+	p.us.Books.Looked(10*time.Second, 0)
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	p.says("")
+	const ahead = 10 * time.Minute
+	p.tells(p.bookOf("another", int(p.now().Add(ahead).Sub(p.began).Milliseconds()), sliceOf("api-1", "10.101.0.6")))
+	p.says("from now")
+	p.ahead.Store(int64(ahead))
+	p.us.Books.Looked(10*time.Second, 0)
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.6", fast)
+	p.says("")
+
+	// a cluster that turns out to be another one is taken no more, and what the right one writes is
+	p.is("the right one")
+	p.says("spec.id of the Cluster is the right one")
+	p.stays("us-1", "eu-1-api-1", "http 10.101.0.6")
+	p.tells(p.bookOf("the right one", 20, sliceOf("api-1", "10.101.0.7")))
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.7", fast)
+	p.says("")
+}
+
+// TestAfterARestart an older book does not count, and a cluster that was silent is.
+func TestAfterARestart(t *testing.T) {
+	p := newPair(t)
+	stale := exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Hour}}
+	restarts := func() {
+		p.goBy(exchange.Services{})
+		p.begins()
+		p.goBy(stale)
+		p.appliedTo(p.us, "us-1", imports)
+	}
+	p.goBy(stale)
+	p.appliedTo(p.us, "us-1", imports)
+	p.tells(p.bookOf(apiserver.UID, 20, sliceOf("api-1", "10.101.0.5")))
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	restarts()
+	p.tells(p.bookOf(apiserver.UID, 10, sliceOf("api-1", "10.101.0.4")))
+	p.says("its number is below")
+	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+	p.tells(p.bookOf(apiserver.UID, 30, sliceOf("api-1", "10.101.0.5")))
+	p.says("")
+	p.us.Books.Looked(10*time.Hour, 0)
+	p.ahead.Store(int64(2 * time.Hour))
+	p.us.Books.Looked(10*time.Hour, 0)
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", fast)
+	restarts()
+	p.tells(p.bookOf(apiserver.UID, 30, sliceOf("api-1", "10.101.0.5")))
+	p.us.Books.Looked(10*time.Hour, 0)
+	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5!")
+	p.tells(p.bookOf(apiserver.UID, 40, sliceOf("api-1", "10.101.0.5")))
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+}
+
+// TestAServiceThatIsTooMuch for a book stays in it as it was, and keeps no other from it.
+func TestAServiceThatIsTooMuch(t *testing.T) {
+	p := newPair(t)
+	p.speed = 100
+	two := strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1)
+	p.has("eu-1", "api", "api-0", "10.101.0.5")
+	p.has("eu-1", "web", "web-1", "10.101.0.9")
+	p.appliedTo(p.us, "us-1", `{"imports": [
+		{"namespace": "shop", "service": "api", "style": "native", "from": ["eu-1"], "ports": ["http"]},
+		{"namespace": "shop", "service": "web", "style": "native", "from": ["eu-1"], "ports": ["http"]}
+	]}`)
+	p.appliedTo(p.eu, "eu-1", two)
+	p.carries()
+	p.soon("us-1", "eu-1-web-1", "http 10.101.0.9", slow)
+	p.soon("us-1", "eu-1-api-0", "http 10.101.0.5", slow)
+	for n := range book.MostSlices {
+		p.has("eu-1", "api", fmt.Sprintf("api-%d", n+1), "10.101.0.6")
+	}
+	p.has("eu-1", "web", "web-1", "10.101.0.10")
+	p.soon("us-1", "eu-1-web-1", "http 10.101.0.10", slow)
+	p.soon("us-1", "eu-1-api-0", "http 10.101.0.5", slow)
+	if n := p.logs.count("it has 101 slices; at most 100 are written"); n != 1 {
+		t.Errorf("that is said %d times", n)
+	}
+	written := len(p.writer.books())
+	time.Sleep(p.takes(70 * time.Second))
+	if now := p.writer.books(); len(now) != written {
+		t.Errorf("nothing is new, and there are %d more books", len(now)-written)
+	}
 }
 
 // service is one of the namespace shop.

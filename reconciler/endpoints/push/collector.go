@@ -17,19 +17,17 @@ import (
 
 // Writer writes books of clusters. Each has one writer.
 type Writer interface {
-	// Last is how the book of a cluster is kept that whoever served the cluster last wrote.
-	Last(ctx context.Context, cluster string) (book.Kept, error)
+	// Last is how the book of a cluster is kept that whoever served the cluster last wrote. What is known of it is not read again.
+	Last(ctx context.Context, cluster string, known book.Kept) (book.Kept, error)
 	// Write replaces it, where refs are as they were.
 	Write(ctx context.Context, bus exchange.Bus, b *book.Book, over book.Kept) (book.Kept, error)
-	// Interval is how long changes wait, by what the config says.
-	Interval(config time.Duration) (time.Duration, error)
+	// Times are those at which books are written, by what the config says. Those of other clusters than that take part do not count.
+	Times(by exchange.Services, takesPart func(cluster string) bool) (book.Times, error)
 }
 
 const (
 	// reread is how long somebody may have put something else in the place of a book until it is seen.
 	reread = time.Minute
-	// renewals is how many books without news come in the time after which a cluster is silent.
-	renewals = 3
 	// answering is how long ago a cluster answered of which a book without news is written.
 	answering = misses*period + soon
 )
@@ -50,7 +48,8 @@ type collector struct {
 	isKnown  bool      // kept is
 	read     time.Time // when it was read or written last
 	throttle book.Throttle
-	failed   string // as it was said
+	failed   endpoints.Failure
+	unfit    endpoints.Failure
 }
 
 // collect has a book be written of what a cluster exports, if anybody needs one, until ctx ends.
@@ -102,18 +101,17 @@ func (c *collector) wake() {
 
 // run writes until ctx ends.
 func (c *collector) run(ctx context.Context) {
-	defer c.exchange.want(ctx, c, nil)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	defer c.exchange.written(ctx, c)
+	due := c.exchange.clock.After(0)
 	for failures := 0; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-c.wakes:
-		case <-timer.C:
+		case <-due:
 		}
 		at, err := c.turn(ctx)
-		wait := max(0, at.Sub(c.exchange.now()))
+		wait := max(0, at.Sub(c.exchange.clock.Now()))
 		if err != nil {
 			wait = c.exchange.pause(failures)
 			failures++
@@ -121,30 +119,35 @@ func (c *collector) run(ctx context.Context) {
 			failures = 0
 		}
 		c.say(ctx, err)
-		timer.Reset(wait)
+		due = c.exchange.clock.After(wait)
+	}
+}
+
+// written forgets a collector.
+func (e *Exchange) written(ctx context.Context, c *collector) {
+	e.want(ctx, c, nil)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.collectors[c.name] == c {
+		delete(e.collectors, c.name)
 	}
 }
 
 // say says what failed, once.
 func (c *collector) say(ctx context.Context, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	switch {
-	case text == c.failed || ctx.Err() != nil:
-	case text != "":
+	switch isNew := c.failed.Becomes(err); {
+	case !isNew || ctx.Err() != nil:
+	case err != nil:
 		c.exchange.log.WarnContext(ctx, "the book of endpoints is not written: others go on with the last one", "cluster", c.name, "err", err)
 	default:
 		c.exchange.log.InfoContext(ctx, "the book of endpoints is written again", "cluster", c.name)
 	}
-	c.failed = text
 }
 
 // turn writes the book, if that is due, and returns when to look again.
 func (c *collector) turn(ctx context.Context) (again time.Time, err error) {
 	cluster, settings := c.exchange.cluster(c.name)
-	now := c.exchange.now()
+	now := c.exchange.clock.Now()
 	if cluster == nil || settings.Endpoints != exchange.Apply {
 		c.exchange.want(ctx, c, nil)
 		c.isKnown = false
@@ -155,32 +158,35 @@ func (c *collector) turn(ctx context.Context) (again time.Time, err error) {
 	c.mu.Unlock()
 	c.exchange.want(ctx, c, map[string][]types.NamespacedName{c.name: exports})
 	if !c.isKnown || now.Sub(c.read) >= reread {
-		if c.kept, err = c.exchange.Writer.Last(ctx, c.name); err != nil {
+		if c.kept, err = c.exchange.Writer.Last(ctx, c.name, c.kept); err != nil {
 			return now, err
 		}
 		c.isKnown, c.read = true, now
 	}
-	next, ok := c.next(exports)
+	next, ok, unfit := c.next(exports)
+	if c.unfit.Becomes(unfit) && unfit != nil {
+		c.exchange.log.WarnContext(ctx, "the book of endpoints leaves services as they were: they have more than it may hold", "cluster", c.name, "err", unfit)
+	}
 	if !ok {
 		return c.read.Add(reread), nil // it is woken when more is known
 	}
 	return c.write(ctx, &next, settings)
 }
 
-// next is the book as it is to be, but for its number; false while it is not known what the cluster has. What is not known of a service
-// is as the last book says.
-func (c *collector) next(exports []types.NamespacedName) (next book.Book, ok bool) {
+// next is the book as it is to be, but for its number; false while it is not known what the cluster has. What is not known of a service,
+// or is more than a book may hold, which unfit says, is as the last book says.
+func (c *collector) next(exports []types.NamespacedName) (next book.Book, ok bool, unfit error) {
 	next = book.Book{Cluster: c.name, UID: c.kept.Book.UID, Services: endpoints.Services{}}
 	if len(exports) == 0 {
-		return next, c.kept.Ref != ""
+		return next, c.kept.Ref != "", nil
 	}
 	p := c.exchange.provider(c.name)
 	if p == nil {
-		return next, false
+		return next, false, nil
 	}
 	has := p.has(exports, 0)
 	if has.UID == "" {
-		return next, false
+		return next, false, nil
 	}
 	before := c.kept.Book.Services
 	if next.UID != has.UID {
@@ -193,39 +199,40 @@ func (c *collector) next(exports []types.NamespacedName) (next book.Book, ok boo
 			next.Services[s] = slices
 		}
 	}
-	return next, len(next.Services) > 0
+	next.Services, unfit = book.Fit(next.Services, before)
+	return next, len(next.Services) > 0, unfit
 }
 
 // write writes the next book, if it is another one and has waited, or is to be renewed, and returns when to look again.
 func (c *collector) write(ctx context.Context, next *book.Book, settings exchange.Services) (again time.Time, err error) {
-	now := c.exchange.now()
-	interval, err := c.exchange.Writer.Interval(settings.MinInterval.Duration)
+	now := c.exchange.clock.Now()
+	times, err := c.exchange.Writer.Times(settings, c.exchange.Books.TakesPart)
 	if err != nil {
 		return now, err
 	}
 	again = c.read.Add(reread)
 	was := &c.kept.Book
-	switch renews := c.renews(settings.StaleAfter.Duration); {
+	renews := c.renews(times.Renew)
+	switch {
 	case book.Loses(was.Services, next.Services):
-		c.throttle.Lost(now, interval)
+		c.throttle.Changed(now, times.Soon)
 	case c.kept.Ref == "" || !book.Same(next.Services, was.Services) || next.UID != was.UID:
-		c.throttle.Changed(now, interval)
-	case !renews.IsZero() && !renews.After(now):
-		c.throttle.Changed(now, 0)
-	default:
+		c.throttle.Changed(now, times.Wait)
+	case renews.IsZero() || renews.After(now):
 		c.throttle.Settled()
-		if !renews.IsZero() && renews.Before(again) {
-			again = renews
+	}
+	if !renews.IsZero() && !renews.After(now) {
+		c.throttle.Changed(now, 0)
+	}
+	for _, at := range []time.Time{renews, c.throttle.Due(times)} {
+		if at.After(now) && at.Before(again) {
+			again = at
 		}
 	}
-	due := c.throttle.Due()
-	if due.IsZero() {
+	if due := c.throttle.Due(times); due.IsZero() || due.After(now) {
 		return again, nil
 	}
-	if due.After(now) {
-		return due, nil
-	}
-	c.throttle.Pushed(now)
+	c.throttle.Pushed(now, times)
 	next.Time, next.Number = now, heartbeat.Next(was.Number, now)
 	kept, err := c.exchange.Writer.Write(ctx, settings.Bus, next, c.kept)
 	if err != nil {
@@ -237,15 +244,15 @@ func (c *collector) write(ctx context.Context, next *book.Book, settings exchang
 	return now, nil
 }
 
-// renews is when a book without news is due, by which others see that the cluster answers; zero where nobody looks for that. While it does
-// not answer, that is later.
-func (c *collector) renews(staleAfter time.Duration) time.Time {
+// renews is when a book is due that is so old, by which others see that the cluster answers; zero where nobody looks for that. While it
+// does not answer, that is later.
+func (c *collector) renews(after time.Duration) time.Time {
 	p := c.exchange.provider(c.name)
-	if staleAfter == 0 || p == nil {
+	if after == 0 || p == nil {
 		return time.Time{}
 	}
 	if p.has(nil, answering).Silent {
-		return c.exchange.now().Add(period)
+		return c.exchange.clock.Now().Add(period)
 	}
-	return c.kept.Book.Time.Add(staleAfter / renewals)
+	return c.kept.Book.Time.Add(after)
 }

@@ -47,7 +47,7 @@ type consumer struct {
 
 	taken   map[types.NamespacedName]bool // names that others have
 	refused map[endpoints.Refusal]bool    // as it was said; nil: nothing was
-	failed  string                        // as it was said
+	failed  endpoints.Failure
 }
 
 func newConsumer(ctx context.Context, e *Exchange, name string) *consumer {
@@ -82,7 +82,7 @@ func (c *consumer) set(of *Applied, imports []services.Import) {
 // run serves it until ctx ends.
 func (c *consumer) run(ctx context.Context) {
 	defer c.exchange.left(ctx, c)
-	failures, said := 0, ""
+	failures, said := 0, endpoints.Failure("")
 	for ctx.Err() == nil {
 		if !c.exchange.serves(c.name) {
 			c.exchange.want(ctx, c, nil)
@@ -92,9 +92,9 @@ func (c *consumer) run(ctx context.Context) {
 			}
 			continue
 		}
-		began := c.exchange.now()
+		began := c.exchange.clock.Now()
 		err := c.serve(ctx)
-		if c.exchange.now().Sub(began) > steady {
+		if c.exchange.clock.Now().Sub(began) > steady {
 			failures, said = 0, ""
 		}
 		switch {
@@ -106,13 +106,12 @@ func (c *consumer) run(ctx context.Context) {
 		case errors.Is(err, errAnother):
 			continue
 		}
-		if text := err.Error(); text != said {
-			said = text
+		if said.Becomes(err) {
 			c.exchange.log.WarnContext(ctx, "endpoints are not brought to a cluster", "cluster", c.name, "err", err)
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.NewTimer(c.exchange.pause(failures)).C:
+		case <-c.exchange.clock.After(c.exchange.pause(failures)):
 		}
 		failures++
 	}
@@ -174,7 +173,7 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 			return context.Cause(ctx)
 		case <-c.wakes:
 			if !gathers { // where changes never end, it is due nevertheless
-				gathers, due = true, time.NewTimer(together).C
+				gathers, due = true, c.exchange.clock.After(together)
 			}
 			continue
 		case <-due:
@@ -191,11 +190,10 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 		case errors.Is(err, errIdle), apierrors.IsUnauthorized(err): // it is reached anew, with the credential as it is then
 			return err
 		case err != nil:
-			if text := err.Error(); text != c.failed {
-				c.failed = text
+			if c.failed.Becomes(err) {
 				c.exchange.log.WarnContext(ctx, "endpoints are not all brought to a cluster", "cluster", c.name, "err", err)
 			}
-			due = time.NewTimer(c.exchange.pause(failures)).C
+			due = c.exchange.clock.After(c.exchange.pause(failures))
 			failures++
 		default:
 			failures, c.failed = 0, ""
@@ -252,8 +250,8 @@ func (c *consumer) providers(wanted map[string][]types.NamespacedName) (all map[
 
 // known is what is known of a cluster, by watching it, or by its books; nil for nothing. Refused says why a newer book is not taken.
 func (c *consumer) known(name string, wanted []types.NamespacedName) (has *endpoints.Provider, cluster *karmada.Cluster, refused string) {
-	if cluster, settings := c.exchange.elsewhere(name); cluster != nil {
-		has, refused = c.exchange.Books.of(cluster, settings.StaleAfter.Duration)
+	if cluster := c.exchange.elsewhere(name); cluster != nil {
+		has, refused = c.exchange.Books.of(cluster)
 		return has, cluster, refused
 	}
 	p := c.exchange.provider(name)

@@ -35,7 +35,7 @@ type Exchange struct {
 	Refused func(cluster string, all []endpoints.Refusal)
 
 	access clusters.Access
-	now    func() time.Time
+	clock  Clock
 	random func() float64 // in [0, 1)
 	log    *slog.Logger
 
@@ -47,10 +47,21 @@ type Exchange struct {
 	collectors map[string]*collector
 }
 
+// Clock is what time it is, and when some of it has gone by.
+type Clock struct {
+	Now   func() time.Time
+	After func(time.Duration) <-chan time.Time
+}
+
+// ClockOf is one that is told what time it is, and waits as long as that takes.
+func ClockOf(now func() time.Time) Clock {
+	return Clock{Now: now, After: func(d time.Duration) <-chan time.Time { return time.NewTimer(d).C }}
+}
+
 // New makes an Exchange that reaches clusters by an access.
-func New(access clusters.Access, now func() time.Time, random func() float64, log *slog.Logger) *Exchange {
+func New(access clusters.Access, clock Clock, random func() float64, log *slog.Logger) *Exchange {
 	e := &Exchange{
-		access: access, now: now, random: random, log: log,
+		access: access, clock: clock, random: random, log: log,
 		providers: map[string]*provider{}, consumers: map[string]*consumer{}, collectors: map[string]*collector{},
 	}
 	e.Books = &Books{exchange: e, latest: map[string]*latest{}}
@@ -127,14 +138,14 @@ func (e *Exchange) cluster(name string) (*karmada.Cluster, exchange.Services) {
 	return nil, e.settings
 }
 
-// elsewhere is cluster for one that takes part, and is not reached from here.
-func (e *Exchange) elsewhere(name string) (*karmada.Cluster, exchange.Services) {
+// elsewhere returns a registered cluster that takes part, and is not reached from here; nil for another one.
+func (e *Exchange) elsewhere(name string) *karmada.Cluster {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if c := e.takesPart(name); c != nil && !e.reaches(c) {
-		return c, e.settings
+		return c
 	}
-	return nil, e.settings
+	return nil
 }
 
 // takesPart returns a cluster that is registered, and has an API server of its own. The lock is held.
@@ -157,7 +168,7 @@ func (e *Exchange) reaches(c *karmada.Cluster) bool {
 // people change.
 func (e *Exchange) serves(name string) bool {
 	c, settings := e.cluster(name)
-	return c != nil && settings.Endpoints == exchange.Apply && suspend.Of(name, c.Annotations, nil, e.now()).Why == ""
+	return c != nil && settings.Endpoints == exchange.Apply && suspend.Of(name, c.Annotations, nil, e.clock.Now()).Why == ""
 }
 
 // open finds how a cluster is reached now, and recognises it.

@@ -62,7 +62,7 @@ func (e *Exchange) want(ctx context.Context, c user, of map[string][]types.Names
 		if e.providers[name] == nil {
 			p := &provider{
 				exchange: e, name: name, anew: make(chan struct{}, 1), looks: make(chan struct{}, 1),
-				users: map[user][]types.NamespacedName{}, heard: e.now(),
+				users: map[user][]types.NamespacedName{}, heard: e.clock.Now(),
 			}
 			var running context.Context
 			running, p.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may go on when this consumer leaves
@@ -123,32 +123,31 @@ func (p *provider) has(wanted []types.NamespacedName, staleAfter time.Duration) 
 
 // isSilent reports that it has not answered for so long. The lock is held.
 func (p *provider) isSilent(staleAfter time.Duration) bool {
-	return staleAfter > 0 && p.exchange.now().Sub(p.heard) > staleAfter
+	return staleAfter > 0 && p.exchange.clock.Now().Sub(p.heard) > staleAfter
 }
 
 // run watches its slices until ctx ends.
 func (p *provider) run(ctx context.Context) {
-	failures, said := 0, ""
+	failures, said := 0, endpoints.Failure("")
 	for ctx.Err() == nil {
-		began := p.exchange.now()
+		began := p.exchange.clock.Now()
 		err := p.watch(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if p.exchange.now().Sub(began) > steady {
+		if p.exchange.clock.Now().Sub(began) > steady {
 			failures, said = 0, ""
 		}
 		if errors.Is(err, errAnew) || errors.Is(err, errAnother) {
 			continue
 		}
-		if text := err.Error(); text != said {
-			said = text
+		if said.Becomes(err) {
 			p.exchange.log.WarnContext(ctx, "endpoints of a cluster stay as they are in others", "cluster", p.name, "err", err)
 		}
 		select {
 		case <-ctx.Done():
 		case <-p.anew:
-		case <-time.NewTimer(p.exchange.pause(failures)).C:
+		case <-p.exchange.clock.After(p.exchange.pause(failures)):
 		}
 		failures++
 	}
@@ -238,7 +237,7 @@ func (p *provider) ask() []string {
 // told takes what a watch of services found.
 func (p *provider) told(names []string, live []*discovery.EndpointSlice) {
 	p.mu.Lock()
-	p.live, p.heard, p.watched = live, p.exchange.now(), map[string]bool{}
+	p.live, p.heard, p.watched = live, p.exchange.clock.Now(), map[string]bool{}
 	for _, name := range names {
 		p.watched[name] = true
 	}
@@ -266,8 +265,7 @@ func (p *provider) look() {
 // probe asks the cluster who it is again and again while it is watched, for a watch may be quiet because nothing changes, and go on
 // although the cluster takes no part any more.
 func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelCauseFunc) {
-	ticks := time.NewTicker(period)
-	defer ticks.Stop()
+	tick := p.exchange.clock.After(period)
 	for missed := 0; ; {
 		is := r
 		var err error
@@ -276,7 +274,8 @@ func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelC
 			return
 		case <-p.looks:
 			is, err = p.exchange.open(ctx, p.name) // as it is reached now
-		case <-ticks.C:
+		case <-tick:
+			tick = p.exchange.clock.After(period)
 		}
 		var uid string
 		if err == nil {
@@ -286,7 +285,7 @@ func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelC
 		case err == nil && uid == r.uid:
 			missed = 0
 			p.mu.Lock()
-			p.heard = p.exchange.now()
+			p.heard = p.exchange.clock.Now()
 			p.mu.Unlock()
 			continue
 		case err == nil:
@@ -303,13 +302,11 @@ func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelC
 
 // listen wakes who imports from the cluster when it becomes silent, and when it is heard again.
 func (p *provider) listen(ctx context.Context) {
-	ticks := time.NewTicker(time.Second)
-	defer ticks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticks.C:
+		case <-p.exchange.clock.After(time.Second):
 		}
 		cluster, settings := p.exchange.cluster(p.name)
 		p.mu.Lock()

@@ -38,14 +38,16 @@ type fleet struct {
 	servers    map[string]*apiserver.Server
 	registered []*karmada.Cluster
 	folder     string
-	ahead      atomic.Int64 // of the clock
+	began      time.Time
+	speed      int64        // of the clock
+	ahead      atomic.Int64 // of that
 	logs       logs
 	*push.Exchange
 }
 
 func newFleet(t *testing.T, names ...string) *fleet {
 	t.Helper()
-	f := &fleet{T: t, servers: map[string]*apiserver.Server{}, folder: t.TempDir()}
+	f := &fleet{T: t, servers: map[string]*apiserver.Server{}, folder: t.TempDir(), began: time.Now(), speed: speed}
 	for _, name := range names {
 		f.leads(name, apiserver.New(t, "shop"), "one")
 		f.registered = append(f.registered, &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: karmada.ClusterSpec{ID: apiserver.UID, SyncMode: karmada.Push}})
@@ -66,9 +68,21 @@ clusters: [{name: x, cluster: {server: %q, tls-server-name: %s, certificate-auth
 	}
 }
 
+// now is the time by the clock of the fleet, which is faster than others.
+func (f *fleet) now() time.Time {
+	return f.began.Add(time.Since(f.began)*time.Duration(f.speed) + time.Duration(f.ahead.Load()))
+}
+
+// takes is how long something takes that takes so long by that clock.
+func (f *fleet) takes(d time.Duration) time.Duration { return d / time.Duration(f.speed) }
+
+func (f *fleet) clock() push.Clock {
+	return push.Clock{Now: f.now, After: func(d time.Duration) <-chan time.Time { return time.After(f.takes(d)) }}
+}
+
 // begin begins anew, as a controller that starts.
 func (f *fleet) begin() {
-	f.Exchange = push.New(clusters.Access{Folder: f.folder}, func() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }, rand.Float64, slog.New(slog.NewTextHandler(&f.logs, nil)))
+	f.Exchange = push.New(clusters.Access{Folder: f.folder}, f.clock(), rand.Float64, slog.New(slog.NewTextHandler(&f.logs, nil)))
 	f.by(exchange.Services{Endpoints: exchange.Apply})
 }
 
@@ -139,8 +153,8 @@ func (f *fleet) soon(cluster, name, want string, most time.Duration) {
 // stays holds that a slice is shown so for a while.
 func (f *fleet) stays(cluster, name, want string) {
 	f.Helper()
-	const while = 1500 * time.Millisecond
-	for began := time.Now(); time.Since(began) < while; time.Sleep(50 * time.Millisecond) {
+	const while = 8 * time.Second
+	for began := time.Now(); time.Since(began) < f.takes(while); time.Sleep(20 * time.Millisecond) {
 		if got := f.shown(cluster, name); got != want {
 			f.Fatalf("%s of %s is %q after %s, want %q", name, cluster, got, time.Since(began), want)
 		}
@@ -165,7 +179,12 @@ func (f *fleet) failing(cluster string) *atomic.Bool {
 	return fails
 }
 
-const fast = 2 * time.Second
+const (
+	// speed is how much faster time goes by for what is tested.
+	speed = 20
+	// fast is how long something may take that takes two seconds by the clock of the fleet, on a machine that has other things to do.
+	fast = 5 * time.Second
+)
 
 // TestEndpointsFollow changes what a provider has, and what a consumer imports of it.
 func TestEndpointsFollow(t *testing.T) {

@@ -59,6 +59,7 @@ var on = exchange.Services{Endpoints: exchange.Apply}
 // TestChangesThatNeverEnd has a provider whose endpoints change all the time.
 func TestChangesThatNeverEnd(t *testing.T) {
 	f := newFleet(t, "eu-1", "us-1")
+	f.speed = 1
 	ctx, stop := context.WithCancel(t.Context())
 	var changing sync.WaitGroup
 	changing.Go(func() {
@@ -199,7 +200,7 @@ func TestAWatchThatIsRefused(t *testing.T) {
 	f.applied("us-1", imports)
 	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
 	const while, most = 5 * time.Second, 4 // at once, and after half a second, one and two at least
-	time.Sleep(while)
+	time.Sleep(f.takes(while))
 	if n := lists.Load(); n > most {
 		t.Errorf("in %s it is listed %d times", while, n)
 	}

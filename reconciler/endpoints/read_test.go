@@ -1,0 +1,112 @@
+package endpoints_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/endpoints"
+)
+
+// read is what a book says, with slices of shop/api.
+func read(number uint64, all ...endpoints.Slice) endpoints.Provider {
+	return endpoints.Provider{UID: "u1", Number: number, Ages: true, Services: endpoints.Services{api: all}}
+}
+
+// TestWhatWasReadCountsAfterARestart has one who knows nothing but what slices say read one book after the other.
+func TestWhatWasReadCountsAfterARestart(t *testing.T) {
+	one, two, other := slice("api-1", "10.101.0.5"), slice("api-2", "10.101.0.6"), slice("api-1", "10.101.0.7")
+	changed := func(p endpoints.Provider, change func(*endpoints.Provider)) endpoints.Provider {
+		change(&p)
+		return p
+	}
+	silent := func(p endpoints.Provider) endpoints.Provider {
+		return changed(p, func(p *endpoints.Provider) { p.Silent = true })
+	}
+	const (
+		five    = "apply shop/eu-1-api-1 for api: http 10.101.0.5\n"
+		six     = "apply shop/eu-1-api-2 for api: http 10.101.0.6\n"
+		gone    = "delete shop/eu-1-api-2 uid of eu-1-api-2\n"
+		seven   = "apply shop/eu-1-api-1 for api: http 10.101.0.7\n"
+		quiet   = "apply shop/eu-1-api-1 for api: http 10.101.0.5(not ready)\n"
+		refused = "refused eu-1 api : " + endpoints.Older + "\n"
+	)
+	for _, c := range []struct {
+		name  string
+		reads []endpoints.Provider
+		want  []string
+	}{
+		{"a newer one", []endpoints.Provider{read(20, one), read(21, other)}, []string{five, seven}},
+		{"a newer one that says the same", []endpoints.Provider{read(20, one), read(21, one)}, []string{five, ""}},
+		{"the same again", []endpoints.Provider{read(20, one), read(20, one)}, []string{five, ""}},
+		{"an older one", []endpoints.Provider{read(20, one), read(19, other), read(21, other)}, []string{five, refused, seven}},
+		{"an older one that has what is gone", []endpoints.Provider{read(20, one, two), read(21, one), read(20, one, two)}, []string{five + six, five + gone, refused}},
+		{"an older one of a cluster that was made anew", []endpoints.Provider{
+			read(20, one), changed(read(19, other), func(p *endpoints.Provider) { p.UID, p.Certain = "u2", true }),
+		}, []string{five, seven}},
+		{"one of a cluster that is silent still", []endpoints.Provider{read(20, one), silent(read(20, one)), read(20, one), read(21, one), read(21, one)}, []string{five, quiet, "", five, ""}},
+		{"one of a cluster that was silent when its slice was not known", []endpoints.Provider{
+			read(20, one), changed(silent(read(20)), func(p *endpoints.Provider) { p.Services = nil }), read(20, one), read(21, one),
+		}, []string{five, quiet, "", five}},
+		{"one of a cluster that was silent, while silence counts no more", []endpoints.Provider{
+			silent(read(20, one)), changed(read(20, one), func(p *endpoints.Provider) { p.Ages = false }),
+		}, []string{quiet, five}},
+		{"it is watched from now on", []endpoints.Provider{
+			silent(read(20, one)), changed(read(0, one), func(p *endpoints.Provider) { p.Ages = false }), read(19, other),
+		}, []string{quiet, five, seven}},
+	} {
+		in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: []services.Import{native}}
+		for i := range c.reads {
+			in.Providers = map[string]*endpoints.Provider{"eu-1": &c.reads[i]}
+			r := endpoints.Resolve(&in)
+			if got := shown(&r); got != c.want[i] {
+				t.Errorf("%s, at %d:\n%swant\n%s", c.name, i, got, c.want[i])
+			}
+			in.Live = applied(&r, in.Live...)
+		}
+	}
+}
+
+// TestABookHasWhatIsNotExported there, by what the cluster imports, which is named. What it imports from nowhere others may.
+func TestABookHasWhatIsNotExported(t *testing.T) {
+	eu, us := read(20, slice("api-1", "10.101.0.5")), read(20, slice("api-1", "10.103.0.5"))
+	eu.Services[types.NamespacedName{Namespace: "shop", Name: "secret"}] = []endpoints.Slice{slice("secret-1", "10.101.0.9")}
+	in := endpoints.Input{
+		Cluster: "us-1", Owner: owner, Providers: map[string]*endpoints.Provider{"eu-1": &eu, "us-2": &us},
+		Imports: []services.Import{derived("us-2"), {Namespace: "shop", Service: "web", Style: services.Native, From: []string{"eu-1"}}},
+	}
+	r := endpoints.Resolve(&in)
+	const want = "apply shop/imported-us-2-api-1 for derived-api: http metrics 10.103.0.5\n" +
+		"refused eu-1 api : its book has it, and this cluster does not import it from there: what is published does not say that it is exported there\n"
+	if got := shown(&r); got != want {
+		t.Errorf("%swant\n%s", got, want)
+	}
+	eu.Number = 0 // it is watched, for whoever imports that from there
+	if r = endpoints.Resolve(&in); len(r.Refused) > 0 {
+		t.Errorf("refused is %+v", r.Refused)
+	}
+}
+
+// TestLabels are those by which kube-proxy and the Multi-Cluster Services API find slices.
+func TestLabels(t *testing.T) {
+	in := endpoints.Input{
+		Cluster: "us-1", Owner: owner, Imports: []services.Import{derived("eu-1")},
+		Providers: map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))},
+	}
+	want := map[string]string{
+		"kubernetes.io/service-name": "derived-api", "endpointslice.kubernetes.io/managed-by": "services.waybill.dev",
+		"multicluster.kubernetes.io/service-name": "api", "multicluster.kubernetes.io/source-cluster": "eu-1",
+	}
+	r := endpoints.Resolve(&in)
+	if diff := cmp.Diff(want, r.Apply[0].Labels); diff != "" {
+		t.Error(diff)
+	}
+	in.Live = applied(&r)
+	in.Providers["eu-1"] = &endpoints.Provider{Silent: true}
+	r = endpoints.Resolve(&in)
+	if diff := cmp.Diff(want, r.Apply[0].Labels); diff != "" {
+		t.Errorf("of a silent cluster: %s", diff)
+	}
+}
