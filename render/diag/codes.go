@@ -424,6 +424,8 @@ const (
 	// NoService: a MultiClusterService or a ServiceExport names a Service that is no template of the source, or is not delivered to where the
 	// export is (see [services.md](services.md)).
 	NoService Code = "no-service"
+	// NoExport: a ServiceImport imports a Service that no ServiceExport exports: the Service that is derived from it has no endpoints.
+	NoExport Code = "no-export"
 	// NoSuchPort: a MultiClusterService exposes a port that its Service does not have. What was published stays.
 	NoSuchPort Code = "no-such-port"
 	// InvalidServiceType: a Service of type ExternalName is exported, and has no endpoints.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	mcs "sigs.k8s.io/mcs-api/pkg/apis/v1beta1"
 
+	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	rules "github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/policies/template"
@@ -49,6 +50,18 @@ func (s *settler) export(is *service) {
 		})
 	}
 	s.compare(is, pairs)
+}
+
+// noExport says that nothing exports what is imported.
+func (s *settler) noExport(is *service) {
+	if d := schedule.Find(s.in.Decisions, rules.ExportOf(is.ref)); d != nil && d.Outcome != schedule.Unclaimed {
+		return
+	}
+	s.report(diag.Diagnostic{
+		Code: diag.NoExport, Severity: diag.Warning, Pos: is.imported.Origin(),
+		Message: fmt.Sprintf("%s imports %s, which no ServiceExport exports from any cluster: the Service that is derived has no endpoints", policies.Name(is.imported), is.ref),
+		Hint:    "write a ServiceExport of that name, and have a policy place it where the Service is; or remove the ServiceImport",
+	})
 }
 
 // pair is a cluster that exports a Service, and the numbers of the manifests of that and of what exports it.

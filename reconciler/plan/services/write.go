@@ -124,6 +124,7 @@ func (s *settler) settle() {
 		if is.imported == nil {
 			continue
 		}
+		s.noExport(is)
 		if d := s.derived(is); d != nil {
 			completed = append(completed, *d)
 		}
