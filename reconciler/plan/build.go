@@ -37,11 +37,11 @@ func Build(in Input) Plan {
 		Config: in.Source.Config, OnBranch: in.Medium == Branch, Random: in.random(), Memo: &in.Memo.manifest,
 	}
 	wanted := ingress.Write(writing)
-	written := &wanted.Written
+	decided.Decisions, writing.Decisions = wanted.Decisions, wanted.Decisions
 	rows, differ := virtual.Settle(virtual.Input{
-		Policies: x.Policies, Decisions: decided.Decisions, Rows: written.Rows, Namespaces: in.Source.Config.Namespaces,
+		Policies: x.Policies, Decisions: decided.Decisions, Rows: wanted.Written.Rows, Namespaces: in.Source.Config.Namespaces,
 	})
-	t.rows, t.blobs, t.wanted = rows, &written.Blobs, wanted
+	t.rows, t.blobs, t.wanted = rows, &wanted.Written.Blobs, wanted
 	stages := stager{table: t}
 	goes := stages.goesOut(writing)
 	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
@@ -60,22 +60,22 @@ func Build(in Input) Plan {
 		Left: t.leftIn(out.result.Left), Leaving: t.leaving, Moves: t.mover.moves(), Asks: t.mover.asks,
 		Missing: stages.missing, Services: t.exchanged, replicas: t.replicas,
 		Basis: Basis{
-			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(written),
+			FleetDigest: x.Policies.FleetDigest, RandomKey: in.usedKey(&wanted.Written),
 			Scheduled: again.Timed || x.Policies.Stamped, Time: in.Now, RecheckAt: again.At, Awaits: again.Awaits,
 		},
 		Rollouts: goes.Outputs, Units: goes.Of,
 		Removals: out.removals, ByComment: in.Allow.ByComment,
 		Released: Released{Held: out.allowed, Clusters: out.freed(), Missing: in.Unresolved.Forgot, By: guard.Approvers(out.released)},
 	}
-	p.Stats = Stats{Stats: in.Source.Stats, Templates: len(x.Templates), Distinct: written.Blobs.Len()}
+	p.Stats = Stats{Stats: in.Source.Stats, Templates: len(x.Templates), Distinct: wanted.Written.Blobs.Len()}
 	for _, c := range p.Clusters {
 		p.Stats.Placed += c.Objects
 	}
 	health, wrong := scripts.Read(in.Source.Config.Health.ArgoCDConfigMap, x, in.State.Scripts)
 	recorded := recordsOf(&goes, in.State.UnreadableRollouts)
 	ofSource := diag.Sort(slices.Concat(
-		in.Source.Diags, in.Unresolved.Diags, x.Diags, decided.Diags, written.Diags, t.exchanged.Said(), differ, wrong, t.consumers(p.Clusters),
-		lint.Find(x.Policies, decided.Decisions, x.Inners),
+		in.Source.Diags, in.Unresolved.Diags, x.Diags, decided.Diags, wanted.Written.Diags, t.exchanged.Said(), differ, wrong,
+		t.consumers(p.Clusters), lint.Find(x.Policies, decided.Decisions, x.Inners),
 	))
 	p.State = t.record(&out, in.State.Random.After(p.Basis.RandomKey, in.Random.Source), health, recorded, sourceErrors(&in, ofSource))
 	in.Memo.replicas.Keep(t.replicas)

@@ -22,36 +22,40 @@ import (
 
 // Result is what is written of decisions, and what services clusters are to exchange.
 type Result struct {
-	Written  manifest.Result
-	Exchange *services.Exchange
+	// Decisions are those that were written: those about objects with backends say what was found of these.
+	Decisions []schedule.Decision
+	Written   manifest.Result
+	Exchange  *services.Exchange
 	// Backends returns what there is in clusters of the Services that an object sends traffic to; nil where it goes out as it is written.
 	Backends func(*schedule.Decision) map[string]rules.Found
 }
 
-// Write writes decisions out. Those about objects with backends say then what was found of these.
+// Write writes decisions out.
 func Write(in manifest.Input) Result {
 	in.Later = later(&in)
-	written, exchange := services.Write(in)
+	written, exchange, decisions := services.Write(in)
+	in.Decisions = decisions
 	l := newLocator(&in, &written)
-	var decisions []schedule.Decision
-	for i := range in.Decisions {
-		d := &in.Decisions[i]
-		if !in.Later[d.Ref()] {
+	var located []schedule.Decision
+	for i := range decisions {
+		if !in.Later[decisions[i].Ref()] {
 			continue
 		}
-		is := l.locate(d)
+		d := decisions[i]
+		is := l.locate(&d)
 		d.Backends = is.backends
 		written.Diags = append(written.Diags, is.diags()...)
-		decisions = append(decisions, *d)
+		located = append(located, d)
 	}
-	written.Rewrite(in, decisions)
+	written.Rewrite(in, located)
 	keepTwins(&in, &written)
-	return Result{Written: written, Exchange: exchange, Backends: func(d *schedule.Decision) map[string]rules.Found {
+	backends := func(d *schedule.Decision) map[string]rules.Found {
 		if !hasBackends(in.Policies, d) {
 			return nil
 		}
 		return l.locate(d).backends
-	}}
+	}
+	return Result{Decisions: schedule.Replaced(decisions, located), Written: written, Exchange: exchange, Backends: backends}
 }
 
 // later are the objects with backends.

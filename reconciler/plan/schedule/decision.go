@@ -176,3 +176,15 @@ func Find(in []Decision, ref object.Ref) *Decision {
 	}
 	return &in[i]
 }
+
+// Replaced are decisions in the order of refs, with others in place of those about the same refs.
+func Replaced(all, by []Decision) []Decision {
+	if len(by) == 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	for i := range by {
+		*Find(all, by[i].Ref()) = by[i]
+	}
+	return all
+}

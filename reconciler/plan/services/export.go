@@ -212,8 +212,9 @@ func (s *settler) derived(is *service) *schedule.Decision {
 	if completed == d.Template.Object {
 		return nil
 	}
-	d.Template = template.New(completed, &template.Memo{})
-	return d
+	whole := *d
+	whole.Template = template.New(completed, &template.Memo{})
+	return &whole
 }
 
 // hostnames says that pods of StatefulSets of one headless Service have one name in several clusters.

@@ -54,14 +54,14 @@ func (is *service) refuse(cluster int32, why rules.Reason) {
 	is.unexported[cluster] = why
 }
 
-// Write writes decisions out, and finds what services clusters exchange by them. The decisions about Services that are derived are
-// completed.
-func Write(in manifest.Input) (manifest.Result, *Exchange) {
+// Write writes decisions out, and finds what services clusters exchange by them. It returns the decisions, of which those about Services
+// that are derived are completed.
+func Write(in manifest.Input) (manifest.Result, *Exchange, []schedule.Decision) {
 	written := manifest.Write(in)
 	s := settler{in: &in, written: &written, exchange: &Exchange{}}
 	s.find()
 	if len(s.exchange.services) == 0 {
-		return written, nil
+		return written, nil, in.Decisions
 	}
 	for _, c := range in.Policies.Fleet.Clusters() {
 		s.exchange.clusters = append(s.exchange.clusters, c.Name)
@@ -70,8 +70,7 @@ func Write(in manifest.Input) (manifest.Result, *Exchange) {
 		s.exchange.keyless = append(s.exchange.keyless, isPulled && c.Source.Annotations[heartbeat.AgentKey] == "")
 	}
 	s.exchange.endpoints = in.Config.Services.Endpoints
-	s.settle()
-	return written, s.exchange
+	return written, s.exchange, schedule.Replaced(in.Decisions, s.settle())
 }
 
 // settler settles what services clusters exchange.
@@ -110,9 +109,8 @@ func (s *settler) find() {
 	slices.SortStableFunc(s.exchange.services, func(a, b *service) int { return a.ref.Compare(b.ref) })
 }
 
-// settle settles each service, and writes derived Services anew that are completed.
-func (s *settler) settle() {
-	var completed []schedule.Decision
+// settle settles each service, and writes derived Services anew that are completed, about which it returns the decisions, in their order.
+func (s *settler) settle() (completed []schedule.Decision) {
 	for _, is := range s.exchange.services {
 		if is.native != nil {
 			s.exposure(is)
@@ -133,6 +131,7 @@ func (s *settler) settle() {
 		slices.SortFunc(completed, func(a, b schedule.Decision) int { return a.Ref().Compare(b.Ref()) })
 		s.written.Rewrite(*s.in, completed)
 	}
+	return completed
 }
 
 // style says how it is imported.
