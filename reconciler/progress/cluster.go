@@ -60,7 +60,24 @@ func waits(r *rollouts.Rollout, c *rollouts.Cluster) string {
 		return "the new version does not want it: it loses what goes out when every stage is over"
 	case rollouts.Pending:
 	}
+	if isHeldBack(c) {
+		return "every cluster goes back, and the guard holds it"
+	}
 	return pending(r, c.Stage)
+}
+
+// isHeldBack reports a cluster that the guard keeps from going back.
+func isHeldBack(c *rollouts.Cluster) bool { return c.Reason == rollouts.ClusterHeld }
+
+// heldBack are the clusters that the guard keeps from going back.
+func heldBack(r *rollouts.Rollout) (names []string) {
+	for name, c := range r.Clusters {
+		if isHeldBack(&c) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // pending says why the turn of a cluster of a stage has not come.

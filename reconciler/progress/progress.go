@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // Progress is how far a unit is.
@@ -71,6 +72,9 @@ func Of(r *rollouts.Rollout) Progress {
 	}
 	if n := current(r); n >= 0 {
 		p.Stage = s.Stages[n].Name
+	}
+	if names := heldBack(r); len(names) > 0 {
+		p.Message += "; the guard holds " + words.List(names)
 	}
 	p.Then, p.Next = next(r)
 	p.Commands = commands(&p, r)

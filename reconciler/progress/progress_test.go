@@ -119,6 +119,16 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// heldBack is a cluster that the guard keeps from going back.
+var heldBack = rollouts.Cluster{Stage: "early", State: rollouts.Pending, Reason: rollouts.ClusterHeld}
+
+func TestWhomTheGuardKeepsFromGoingBack(t *testing.T) {
+	p := progress.Of(with(web(rollouts.Returning, rollouts.Commanded), "e2", heldBack))
+	if want := "the message; the guard holds e2"; p.Message != want {
+		t.Errorf("it says %q, want %q", p.Message, want)
+	}
+}
+
 func TestWhyAClusterShowsNoNewerVersion(t *testing.T) {
 	failed := rollouts.Cluster{Stage: "early", State: rollouts.Failed, Released: noon}
 	stopped := with(web(rollouts.Stopped, rollouts.TooManyFailed, rollouts.Done, rollouts.Updating), "e2", failed)
@@ -134,6 +144,9 @@ func TestWhyAClusterShowsNoNewerVersion(t *testing.T) {
 		}},
 		{"waiting", web(rollouts.Waiting, rollouts.WindowClosed), map[string]string{"c1": "", "e1": "early waits for canary, which is waiting"}},
 		{"stopped", stopped, map[string]string{"e1": "early stopped: e2 failed", "e2": "", "p1": "prod waits for early, which stopped: e2 failed"}},
+		{"one is kept from going back", with(web(rollouts.Returning, rollouts.Commanded), "e2", heldBack), map[string]string{
+			"e1": "every cluster goes back", "e2": "every cluster goes back, and the guard holds it",
+		}},
 		{"kept back", web(rollouts.Stopped, rollouts.KeptBack, rollouts.Updating), map[string]string{"p1": "prod waits for canary, which stopped: it went back, and this version is not tried again"}},
 	} {
 		got := map[string]string{}

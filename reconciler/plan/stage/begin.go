@@ -63,9 +63,9 @@ func goesOn(in *Input) (rollouts.Rollout, step) {
 		return r, reverts
 	case in.Source.Is(r.Status.Target):
 		return r, stays
-	case phase == rollouts.Done || phase == rollouts.Finishing && !waitsForEnd:
+	case phase == rollouts.Done || phase == rollouts.Finishing && !waitsForEnd && !isStuck(&r):
 		r.Status.Base = finished(in)
-	case waitsForEnd && !isKeptBack(r.Status):
+	case waitsForEnd && !isKeptBack(r.Status) && !isStuck(&r):
 		return r, stays
 	}
 	if in.Refused != "" {
@@ -78,6 +78,17 @@ func goesOn(in *Input) (rollouts.Rollout, step) {
 func waits(in *Input) bool {
 	s := InForce(in.Strategy, in.Before)
 	return s != nil && s.Newer == rollouts.WaitForNewer
+}
+
+// isStuck reports a run whose last step was carried out, and did not come to every branch, as where the target cannot be made in a cluster,
+// so that what is divided stays in all of them: it did not finish, and nothing more of it can be carried out.
+func isStuck(r *rollouts.Rollout) bool {
+	for _, e := range r.Clusters {
+		if r.Status.Phase == rollouts.Finishing && e.Reason == rollouts.NotPublished {
+			return true
+		}
+	}
+	return false
 }
 
 func isKeptBack(s rollouts.Status) bool {
@@ -130,20 +141,26 @@ func begin(v *view) rollouts.Rollout {
 
 // withBase returns a record with another commit of the same base, which clusters show that showed the one before.
 func withBase(r rollouts.Rollout, base rollouts.Version) rollouts.Rollout {
-	before := r.Clusters
-	r.Clusters = make(map[string]rollouts.Cluster, len(before))
-	for name, c := range before {
-		if c.Shows == r.Status.Base.Commit {
-			c.Shows = base.Commit
-		}
-		r.Clusters[name] = c
-	}
+	r.Clusters = showing(r.Clusters, r.Status.Base, base)
 	r.Status.Base = base
 	return r
 }
 
-// unchanged records a version that changes no cluster.
+// showing are clusters in which those that show a version by one commit show it by another.
+func showing(before map[string]rollouts.Cluster, was, is rollouts.Version) map[string]rollouts.Cluster {
+	clusters := make(map[string]rollouts.Cluster, len(before))
+	for name, c := range before {
+		if c.Shows == was.Commit {
+			c.Shows = is.Commit
+		}
+		clusters[name] = c
+	}
+	return clusters
+}
+
+// unchanged records a version that changes no cluster: those that show the one before show it.
 func unchanged(v *view, r rollouts.Rollout) rollouts.Rollout {
+	r.Clusters = showing(r.Clusters, r.Status.Target, v.Source)
 	r.Status.Base, r.Status.Target = v.Source, v.Source
 	return members(v, r)
 }
@@ -164,7 +181,10 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 			was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
 		}
 		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
-		if c.Misses && !was.Outdated {
+		switch isGone := was.State == rollouts.Leaving && !c.Has; { // it lost the unit, and does not get it again
+		case isGone:
+			next.Shows = ""
+		case c.Misses && !was.Outdated:
 			next.Shows = shownInstead(r.Status, c)
 		}
 		if was.State != rollouts.Healthy {

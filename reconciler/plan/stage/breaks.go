@@ -67,18 +67,22 @@ func (b *breaks) cluster(name string) string {
 		return ""
 	}
 	shows := s.Base.Commit
-	if known && was.State != rollouts.Unchanged && !stays {
+	if known && (was.State != rollouts.Unchanged || b.isSame) && !stays {
 		shows = was.Shows
 	}
-	isStill := e.Shows == "" || e.Shows == s.Base.Commit // what it was to show did not come to it
-	isMissed := isStill && !b.isSame && (isReleased(was) || b.was.Status.Phase == rollouts.Returning)
-	if isReleased(was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows || isMissed {
+	if isReleased(was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows || b.isMissed(was, e) {
 		return "" // it was withdrawn, or nothing changed
 	}
 	if e.Shows == "" {
 		return fmt.Sprintf("shows no version, and was not released since it showed %.12s", shows)
 	}
 	return fmt.Sprintf("shows %.12s, and was not released since it showed %.12s", e.Shows, shows)
+}
+
+// isMissed reports a cluster in a run that begins to which what it was to show by the run before did not come.
+func (b *breaks) isMissed(was, e rollouts.Cluster) bool {
+	isStill := e.Shows == "" || e.Shows == b.is.Status.Base.Commit
+	return isStill && !b.isSame && (isReleased(was) || was.State == rollouts.Leaving || b.was.Status.Phase == rollouts.Returning)
 }
 
 // order says why it is not the turn of a cluster that was released by the last plan; empty if it is.

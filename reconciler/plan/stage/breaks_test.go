@@ -88,6 +88,16 @@ func TestBreaks(t *testing.T) {
 			i := slices.IndexFunc(in.Clusters, func(c stage.Cluster) bool { return c.Name == "p3" })
 			in.Clusters[i].IsTarget, in.Clusters[i].IsBase = true, false
 		}, nil},
+		{"one in which nothing changes is skipped", goesOn, func(in *stage.Input, r *rollouts.Rollout) {
+			for _, is := range []struct {
+				of    *rollouts.Rollout
+				state rollouts.State
+			}{{in.Before, rollouts.Unchanged}, {r, rollouts.Skipped}} {
+				c := is.of.Clusters["p3"]
+				c.State, c.Shows = is.state, r.Status.Target.Commit
+				is.of.Clusters["p3"] = c
+			}
+		}, nil},
 		{"what was released did not come, and another run begins", restarts, cluster("p1", func(c *rollouts.Cluster) { c.Shows = "" }), nil},
 		{"one shows what it had before it was released, and another run begins", restarts, cluster("p1", func(c *rollouts.Cluster) { c.Shows = "a1" }), nil},
 		{"one that was released shows something else, and another run begins", restarts, cluster("p1", func(c *rollouts.Cluster) { c.Shows = "c3" }), []string{

@@ -355,3 +355,24 @@ func TestRuns(t *testing.T) {
 		}},
 	})
 }
+
+// TestWhatLostAUnitDoesNotGetItAgain: the last step of a run came to one that the unit leaves, and not to another cluster. A newer version
+// that does not want the first one either goes out from the version before, and does not bring that back.
+func TestWhatLostAUnitDoesNotGetItAgain(t *testing.T) {
+	w := newWorld(t, strategies["simple"], four)
+	w.play([]row{
+		{"10:00", "drops b2 p3; drops b3 p3; source b2", "b2: c1", "Updating canary"},
+		{"10:01", "healthy c1", "b2: p1 p2", "Updating prod p3:Leaving"},
+	})
+	w.now = clock("10:02")
+	w.do("healthy p1 p2")
+	w.plan()
+	w.has["p2"], w.member("p2").Misses = "a1", true
+	c := w.in.Before.Clusters["p2"]
+	c.Reason = rollouts.NotPublished
+	w.in.Before.Clusters["p2"] = c
+	w.play([]row{{"10:03", "source b3", "b3: c1", "Updating canary p3:Leaving p2=a1"}})
+	if has := w.has["p3"]; has != "" {
+		t.Errorf("p3 has %s again", has)
+	}
+}

@@ -107,10 +107,11 @@ func failures(v *view, r rollouts.Rollout, stage string) (names []string) {
 func ended(v *view, r rollouts.Rollout) rollouts.Rollout {
 	switch r.Status.Phase {
 	case rollouts.Finishing:
-		if len(unpublished(v, r)) == 0 {
+		if r = withBehind(v, r); len(unpublished(v, r)) == 0 {
 			return finishedRun(r)
 		}
 	case rollouts.Returning:
+		r = withBehind(v, r)
 		switch isBack := len(unpublished(v, r)) == 0; {
 		case isBack && v.Source.Is(r.Status.Base):
 			return finishedRun(r)
@@ -118,6 +119,24 @@ func ended(v *view, r rollouts.Rollout) rollouts.Rollout {
 			return stopped(r, cause{rollouts.KeptBack, keptBack(r.Status)})
 		}
 	case rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Approving, rollouts.Stopped, rollouts.Done:
+	}
+	return r
+}
+
+// withBehind returns a record of a run whose last step was carried out that says of clusters to which that did not come why, as far as that
+// is known: the guard holds them, or their branches do not have it.
+func withBehind(v *view, r rollouts.Rollout) rollouts.Rollout {
+	names := unpublished(v, r)
+	for name, e := range r.Clusters {
+		switch isBehind := slices.Contains(names, name); {
+		case isBehind && v.Clusters[v.byName[name]].Held:
+			e.Reason = rollouts.ClusterHeld
+		case isBehind:
+			e.Reason = rollouts.NotPublished
+		case e.Reason == rollouts.ClusterHeld || e.Reason == rollouts.NotPublished:
+			e.Reason = ""
+		}
+		r.Clusters[name] = e
 	}
 	return r
 }

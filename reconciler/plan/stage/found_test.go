@@ -52,6 +52,13 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:02", "source b3=a1", "", "Returning canary Commanded c1=b3"},
 			{"10:03", "-hold c1", "a1: c1", "Done a1"},
 		}},
+		{"nothing changes by a newer version, and one shows the version before that is not healthy yet: it shows the newer one", "simple", four, []row{
+			{"10:00", "silent p1; source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p2 p3", ""},
+			{"10:02", "healthy p2 p3", "", "Done b2 p1:Late"},
+			{"10:03", "progressing p1", "b2: p1", "Done b2 p1:Released p1=b2"},
+			{"10:04", "same b3 c1 b2; same b3 p1 b2; same b3 p2 b2; same b3 p3 b2; source b3", "", "Done b3 p1:Released p1=b3"},
+		}},
 		{"the strategy of a unit is nowhere any more: what is recorded stays", "simple", four, []row{
 			{"10:00", "strategy ; refused no strategy has this name", "", "Done a1"},
 			{"10:01", "strategy simple; refused ; source b2", "b2: c1", "Updating canary"},

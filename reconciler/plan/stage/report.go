@@ -58,6 +58,8 @@ func failure(v *view, s rollouts.Status) diag.Diagnostic {
 	switch isStopped := s.Phase == rollouts.Stopped; {
 	case isStopped && s.Reason == rollouts.KeptBack:
 		d.Hint = fmt.Sprintf("push a version that is mended; waybill rollout resume %s tries this one again", v.Unit)
+	case isStopped && waits(&v.Input) && !s.Base.IsKnown():
+		d.Hint = fmt.Sprintf("waybill rollout skip %s STAGE, and the newest version follows when no stage is left; or waybill rollout resume %s", v.Unit, v.Unit)
 	case isStopped && waits(&v.Input):
 		d.Hint = fmt.Sprintf("waybill rollout return %s, and the newest version follows; or waybill rollout resume %s", v.Unit, v.Unit)
 	case isStopped:

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -173,6 +175,8 @@ func TestVersions(t *testing.T) {
 		{"kept back, and it changed, and would wait", record(rollouts.Stopped, rollouts.KeptBack, rollouts.WaitForNewer), "b4=d", "b3=b", "", "a1=a to b4=d"},
 		{"finishing, and it changed", record(rollouts.Finishing, "", ""), "b4=d", "b4=d", "", "b2=b to b4=d"},
 		{"finishing, and it changed, and waits", record(rollouts.Finishing, "", rollouts.WaitForNewer), "b4=d", "b4=d", "", "a1=a to b2=b"},
+		{"finishing did not come to every branch, and it changed", stuck(record(rollouts.Finishing, "", "")), "b4=d", "b4=d", "", "a1=a to b4=d"},
+		{"finishing did not come to every branch, and it changed, and would wait", stuck(record(rollouts.Finishing, "", rollouts.WaitForNewer)), "b4=d", "b4=d", "", "a1=a to b4=d"},
 	} {
 		in := stage.Input{Source: v(tt.source), Published: v(tt.published), Before: tt.before, Refused: tt.refused}
 		if tt.before == nil {
@@ -186,4 +190,35 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: decided is about %v to %v", tt.name, out.Base, out.Target)
 		}
 	}
+}
+
+// TestWhomTheGuardKeepsFromGoingBack: the record of a run that goes back names the clusters that the guard holds, as long as it does.
+func TestWhomTheGuardKeepsFromGoingBack(t *testing.T) {
+	w := newWorld(t, strategies["careful"], twelve)
+	for _, tt := range []struct {
+		row
+		held string
+	}{
+		{row{"10:00", "source b2", "b2: c1 c2", "Updating canary"}, ""},
+		{row{"10:01", "hold c1; return", "a1: c2", "Returning canary Commanded"}, "c1"},
+		{row{"10:02", "source b3=a1", "", "Returning canary Commanded"}, "c1"},
+		{row{"10:03", "-hold c1", "a1: c1", "Done a1"}, ""},
+	} {
+		w.play([]row{tt.row})
+		var held []string
+		for name, c := range w.last.After.Clusters {
+			if c.Reason == rollouts.ClusterHeld {
+				held = append(held, name)
+			}
+		}
+		if got := strings.Join(held, " "); got != tt.held {
+			t.Errorf("%s: the guard holds %q, want %q", tt.time, got, tt.held)
+		}
+	}
+}
+
+// stuck returns a run of which a cluster does not have on its branch what it should have in the end.
+func stuck(r *rollouts.Rollout) *rollouts.Rollout {
+	r.Clusters = map[string]rollouts.Cluster{"p1": {Stage: "all", State: rollouts.Healthy, Released: metav1.NewTime(clock("09:30")), Reason: rollouts.NotPublished}}
+	return r
 }

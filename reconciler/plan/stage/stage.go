@@ -35,7 +35,7 @@ func Decide(in Input) Output {
 // output is the beginning of what is decided of a unit.
 func (in *Input) output(s rollouts.Status) Output {
 	return Output{
-		Unit: in.Unit, Pos: in.Pos, Source: in.Source, Windows: in.Windows,
+		Unit: in.Unit, Pos: in.Pos, Source: in.Source, Windows: in.Windows, Before: in.Before,
 		Phase: s.Phase, Base: s.Base, Target: s.Target, IsBack: isBack(s),
 	}
 }

@@ -132,8 +132,8 @@ type Output struct {
 	IsBack bool
 	// Shown says which version each cluster shows, in the order of the input.
 	Shown []Shown
-	// After is what is recorded; nil for nothing.
-	After *rollouts.Rollout
+	// Before is what was recorded by the plan before, and After is what is recorded; nil for nothing.
+	Before, After *rollouts.Rollout
 	// Breaks are the choices of what was recorded that do not follow from what was recorded before; see Breaks. A decision has none.
 	Breaks  []string
 	Recheck recheck.Recheck

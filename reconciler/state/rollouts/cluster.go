@@ -13,7 +13,7 @@ type Cluster struct {
 	// there is.
 	Outdated bool  `json:"outdated,omitempty"`
 	State    State `json:"state"`
-	// Reason is why it failed, and Message says it to people.
+	// Reason is why it failed, or why it does not go back, and Message says it to people.
 	Reason  Reason `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Released is when it was, and Since when it came to its state.
