@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/recheck"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -31,7 +32,7 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 			continue
 		}
 		for cluster, e := range after.Clusters {
-			if is.WasHeld(cluster) != is.IsHeld(cluster) || isJudged(after.Status, e, now) && is.changesAny(refs[i], cluster) {
+			if is.WasHeld(cluster) != is.IsHeld(cluster) || isJudged(&r.Outputs[i], cluster, e) && is.changesAny(refs[i], cluster) {
 				return recheck.Recheck{}.By(now.Add(time.Second), now)
 			}
 		}
@@ -39,9 +40,10 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 	return recheck.Recheck{}
 }
 
-// isJudged reports a cluster of which a run has to look again when a plan of now changes it: what it says may speak of what it has then.
-func isJudged(s rollouts.Status, e rollouts.Cluster, now time.Time) bool {
-	return s.Target.Absent || e.Released.Time.Before(now.Truncate(time.Second)) || e.State == rollouts.Healthy && e.Deadline.IsZero()
+// isJudged reports a cluster of which a run has to look again when a plan changes it: what it says may speak of what it has then.
+func isJudged(o *stage.Output, cluster string, e rollouts.Cluster) bool {
+	isHealthy := e.State == rollouts.Healthy && e.Deadline.IsZero()
+	return o.After.Status.Target.Absent || e.Released.IsZero() || wasReleased(o.Before, o.Target, cluster) || isHealthy
 }
 
 // changesAny reports a cluster in which one of objects changes.

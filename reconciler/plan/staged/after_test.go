@@ -17,26 +17,28 @@ import (
 func TestWhatWasCarriedOutIsLookedAtAgain(t *testing.T) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "settings"}
 	now := time.Date(2026, 3, 2, 10, 0, 0, 500, time.UTC)
-	at := func(before time.Duration) metav1.Time { return metav1.NewTime(now.Add(-before).Truncate(time.Second)) }
+	released := metav1.NewTime(now.Truncate(time.Second)) // also by a plan before, of the same second
 	for _, tt := range []struct {
 		name      string
-		is        rollouts.Cluster
+		was, is   rollouts.Cluster
 		unchanged bool
 		absent    bool // the unit is removed
 		want      bool
 	}{
-		{"its turn has not come", rollouts.Cluster{State: rollouts.Pending}, false, false, true},
-		{"this plan released it", rollouts.Cluster{State: rollouts.Released, Released: at(0)}, false, false, false},
-		{"it was released before", rollouts.Cluster{State: rollouts.Released, Released: at(time.Minute)}, false, false, true},
-		{"this plan took away what it had", rollouts.Cluster{State: rollouts.Released, Released: at(0)}, false, true, true},
-		{"it failed", rollouts.Cluster{State: rollouts.Failed, Released: at(time.Minute)}, false, false, true},
-		{"it was healthy", rollouts.Cluster{State: rollouts.Healthy, Released: at(time.Minute)}, false, false, true},
-		{"nothing of it changes", rollouts.Cluster{State: rollouts.Released, Released: at(time.Minute)}, true, false, false},
+		{"its turn has not come", rollouts.Cluster{}, rollouts.Cluster{State: rollouts.Pending}, false, false, true},
+		{"this plan released it", rollouts.Cluster{}, rollouts.Cluster{State: rollouts.Released, Released: released}, false, false, false},
+		{"it was released before", rollouts.Cluster{Released: released}, rollouts.Cluster{State: rollouts.Released, Released: released}, false, false, true},
+		{"this plan took away what it had", rollouts.Cluster{}, rollouts.Cluster{State: rollouts.Released, Released: released}, false, true, true},
+		{"it failed", rollouts.Cluster{Released: released}, rollouts.Cluster{State: rollouts.Failed, Released: released}, false, false, true},
+		{"it was healthy", rollouts.Cluster{Released: released}, rollouts.Cluster{State: rollouts.Healthy, Released: released}, false, false, true},
+		{"nothing of it changes", rollouts.Cluster{Released: released}, rollouts.Cluster{State: rollouts.Released, Released: released}, true, false, false},
 	} {
-		after := rollouts.Rollout{
-			Status: rollouts.Status{Target: rollouts.Version{Absent: tt.absent}}, Clusters: map[string]rollouts.Cluster{"eu": tt.is},
+		of := func(c rollouts.Cluster) *rollouts.Rollout {
+			return &rollouts.Rollout{
+				Status: rollouts.Status{Target: rollouts.Version{Absent: tt.absent}}, Clusters: map[string]rollouts.Cluster{"eu": c},
+			}
 		}
-		r := staged.Result{Of: map[object.Ref]int{ref: 1}, Outputs: []stage.Output{{After: &after}}}
+		r := staged.Result{Of: map[object.Ref]int{ref: 1}, Outputs: []stage.Output{{Before: of(tt.was), After: of(tt.is)}}}
 		no := func(string) bool { return false }
 		again := r.After(staged.Carried{
 			WasHeld: no, IsHeld: no,

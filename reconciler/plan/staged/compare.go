@@ -7,7 +7,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/scale"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
-	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -62,7 +61,7 @@ func compare(in *Input, u *Unit) *comparison {
 	for i := range in.Clusters {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
-		concerned = concerned || c.leavesAll && wasReleased(u, target, is.Name)
+		concerned = concerned || c.leavesAll && wasReleased(u.Before, target, is.Name)
 		isLacking := areTarget[i] && lacks(isTarget, c.refs, i)
 		is.IsBase, is.IsTarget, is.Lacks, is.StaysAhead = areBase[i], areTarget[i] && !isLacking, isLacking, back[i] && !areBase[i]
 		is.Misses = misses[i]
@@ -102,6 +101,17 @@ func (c *comparison) published() rollouts.Version {
 		return v.Version.Version
 	}
 	return rollouts.Version{}
+}
+
+// dividesOlder reports that an older version of the unit divides replicas.
+func dividesOlder(c *comparison) bool {
+	isDivided := func(d schedule.Decision) bool { return d.Divided() }
+	for _, v := range c.versions {
+		if v != nil && !v.isNow && slices.ContainsFunc(v.Decisions, isDivided) {
+			return true
+		}
+	}
+	return false
 }
 
 // shown are the commits whose versions matter: the two that a run is about, and those that clusters show.
@@ -203,7 +213,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	}
 	for _, r := range target.Refs {
 		switch why := target.cells.at(r, i).block; {
-		case why == reason.Suspended:
+		case isSuspended(why):
 			is.Suspended = true
 		case slices.Contains(inTheWay, why):
 			is.Unwritable = r.String() + ": " + why.Message()
@@ -214,8 +224,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 
 // wasReleased reports a cluster that was released in the run that goes on, or for which it goes on: where that takes all away nothing is
 // left of the unit there, and the cluster still has to say that it is gone.
-func wasReleased(u *Unit, target rollouts.Version, cluster string) bool {
-	before := u.Before
+func wasReleased(before *rollouts.Rollout, target rollouts.Version, cluster string) bool {
 	if before == nil || before.Status.Target != target {
 		return false
 	}

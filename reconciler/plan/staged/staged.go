@@ -147,9 +147,12 @@ func Settle(in Input) Result {
 		}
 		out := c.decide()
 		if out.After != nil && u.Recorded == nil {
-			out.After.Stays = u.Stays
+			out.After.Stays = staying(u, &out)
 		}
 		if out.Phase == rollouts.Done && len(u.Stays) > 0 { // the next plan gives them to the units that claim them
+			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
+		}
+		if in.Published != in.Revision && !out.Target.Is(out.Source) && dividesOlder(c) { // by bindings, which this plan writes
 			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
 		}
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
@@ -160,6 +163,17 @@ func Settle(in Input) Result {
 	}
 	r.Rows = rows.sorted()
 	return r
+}
+
+// staying are the objects that go out with a unit until its run is over, although another one claims them. One that was recorded stays,
+// also where neither the source nor a cluster has it for a while.
+func staying(u *Unit, out *stage.Output) []object.Ref {
+	if u.Before == nil || out.Phase == rollouts.Done || u.Before.Status.Run != out.After.Status.Run {
+		return u.Stays
+	}
+	all := slices.Concat(u.Stays, u.Before.Stays)
+	slices.SortFunc(all, object.Ref.Compare)
+	return slices.Compact(all)
 }
 
 // add adds what was decided of the next unit, and says which objects are of it.

@@ -58,12 +58,15 @@ type cell struct {
 // inTheWay are the reasons for which what is wanted cannot be made.
 var inTheWay = []reason.Reason{
 	reason.Failed, reason.NotScaled, reason.Plain, reason.NotRendered,
-	reason.NotMapped, reason.NotShared, reason.Clashes,
+	reason.NotMapped, reason.NotShared, reason.Clashes, reason.NoBackend,
 }
+
+// isSuspended reports a reason for which what is wanted is not dispatched for now.
+func isSuspended(why reason.Reason) bool { return why == reason.Suspended || why == reason.NotGone }
 
 // isLacking reports that what is wanted cannot be made, or is not dispatched.
 func (c cell) isLacking() bool {
-	return c.wanted && c.blob == nil && (c.block == reason.Suspended || slices.Contains(inTheWay, c.block))
+	return c.wanted && c.blob == nil && (isSuspended(c.block) || slices.Contains(inTheWay, c.block))
 }
 
 // cells are those of a version, by object. An object that is not there wants nothing.
