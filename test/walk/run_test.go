@@ -313,7 +313,7 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 	w.counts.Divided += len(want.asked)
 	least := wants{cells: want.cells, asked: w.least(want.asked)}
 	if (!st.allow || !w.world.troubled()) && !w.isGoingBack() {
-		if wrong := lost(want, before, after); wrong != nil {
+		if wrong := lost(w.wantedTwice(want), before, after); wrong != nil {
 			return "lost", strings.Join(wrong, "; ")
 		}
 		if wrong := slices.Concat(nowhere(want, before, after), short(least, before, after)); wrong != nil && !st.refuse {

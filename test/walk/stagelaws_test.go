@@ -421,7 +421,7 @@ func (j *judgement) stays(cluster string) bool {
 func (j *judgement) back() (all []broken) {
 	s := j.w.stages
 	fleet := s.commits[s.head]
-	isOpen := j.was.Status.Phase != rollouts.Done && j.was.Status.Phase != ""
+	isOpen := j.was.Status.Phase != rollouts.Done && j.was.Status.Phase != "" && j.was.Status.Base.IsKnown() // what is not known does not come again
 	head := fleet.unit(policy(&j.is), fleet)
 	from, to := s.commits[j.was.Status.Base.Commit].unit(policy(&j.is), fleet), s.commits[j.was.Status.Target.Commit].unit(policy(&j.is), fleet)
 	isReverted := isOpen && head.text == from.text && head.text != to.text

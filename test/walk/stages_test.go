@@ -405,6 +405,30 @@ func (w *walker) least(asked map[string]int) map[string]int {
 	return least
 }
 
+// wantedTwice is what the source wants and so does the version to which a run goes: one for which a newer version waits is carried to its
+// end first, also where the newer one wants again what it takes away ("the run ends with the commit it began with").
+func (w *walker) wantedTwice(want wants) wants {
+	if w.stages == nil {
+		return want
+	}
+	is := wants{cells: map[string]map[string]cell{}, asked: want.asked}
+	for cluster, cells := range want.cells {
+		is.cells[cluster] = maps.Clone(cells)
+	}
+	head := w.stages.commits[w.stages.head]
+	for i := range w.stages.records {
+		r := &w.stages.records[i]
+		target := w.stages.commits[r.Status.Target.Commit].unit(policy(r), head)
+		for cluster, cells := range is.cells {
+			maps.DeleteFunc(cells, func(ref string, _ cell) bool {
+				_, isWanted := target.cells[cluster][ref]
+				return w.stages.refs(r, head)[ref] && !isWanted
+			})
+		}
+	}
+	return is
+}
+
 // goesOn publishes as long as that the last step is published lets a run go on.
 func (w *walker) goesOn(ctx context.Context) (kind, law string) {
 	for range 6 {
@@ -485,11 +509,15 @@ func (w *walker) end(ctx context.Context, n int) (kind, law string) {
 }
 
 // help has somebody do what a run waits for. One that stops again after somebody had it go on, and for whose end a newer version waits,
-// goes back, so that this one follows.
+// goes back, so that this one follows, or, if it has nowhere to go back to, comes to its end without the stage in which it stops.
 func (w *walker) help(ctx context.Context, r *rollouts.Rollout) {
-	switch n := slices.IndexFunc(r.Status.Stages, func(s rollouts.StageStatus) bool { return s.Phase != rollouts.Done }); {
-	case r.Status.Phase == rollouts.Stopped && w.stages.commanded[r.Status.Run+" resume "] && !w.stages.targets && r.Status.Base.IsKnown():
+	n := slices.IndexFunc(r.Status.Stages, func(s rollouts.StageStatus) bool { return s.Phase != rollouts.Done })
+	isStoppedAgain := r.Status.Phase == rollouts.Stopped && w.stages.commanded[r.Status.Run+" resume "] && !w.stages.targets
+	switch {
+	case isStoppedAgain && r.Status.Base.IsKnown() && !w.stages.commanded[r.Status.Run+" return "]:
 		w.say(ctx, "return", r, "")
+	case isStoppedAgain && n >= 0 && !w.stages.commanded[r.Status.Run+" skip "+r.Status.Stages[n].Name]:
+		w.say(ctx, "skip", r, r.Status.Stages[n].Name)
 	case r.Status.Phase == rollouts.Stopped:
 		w.say(ctx, "resume", r, "")
 	case r.Status.Reason == rollouts.ApprovalMissing && n >= 0:
