@@ -2,10 +2,8 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 )
@@ -22,22 +20,6 @@ type Labeler interface {
 const labelColor = "#fbca04"
 
 func labeling(number int) string { return fmt.Sprintf("labeling pull request %d", number) }
-
-// addLabel gives a pull request of GitHub's or Gitea's a label, as the forge names it.
-func (c *client) addLabel(ctx context.Context, number int, label any) error {
-	return c.do(ctx, call{
-		doing: labeling(number), method: http.MethodPost, path: labelsOf(number), in: map[string]any{"labels": []any{label}}, again: true,
-	})
-}
-
-// removeLabel takes a label, as the forge names it, from a pull request of GitHub's or Gitea's.
-func (c *client) removeLabel(ctx context.Context, number int, label string) error {
-	err := c.do(ctx, call{doing: labeling(number), method: http.MethodDelete, path: labelsOf(number) + "/" + url.PathEscape(label), again: true})
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
-}
 
 // labelsOf is where the labels of a pull request of GitHub's or Gitea's are.
 func labelsOf(number int) string { return fmt.Sprintf("/issues/%d/labels", number) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -59,6 +60,22 @@ func (c *client) openPull(ctx context.Context, branch, base string, d Draft) (Pu
 // changePull changes a pull request of GitHub or Gitea.
 func (c *client) changePull(ctx context.Context, number int, in map[string]string) error {
 	return c.do(ctx, call{doing: editing(number), method: http.MethodPatch, path: fmt.Sprintf("/pulls/%d", number), in: in, again: true})
+}
+
+// addLabel gives a pull request of GitHub's or Gitea's a label, as the forge names it.
+func (c *client) addLabel(ctx context.Context, number int, label any) error {
+	return c.do(ctx, call{
+		doing: labeling(number), method: http.MethodPost, path: labelsOf(number), in: map[string]any{"labels": []any{label}}, again: true,
+	})
+}
+
+// removeLabel takes a label, as the forge names it, from a pull request of GitHub's or Gitea's.
+func (c *client) removeLabel(ctx context.Context, number int, label string) error {
+	err := c.do(ctx, call{doing: labeling(number), method: http.MethodDelete, path: labelsOf(number) + "/" + url.PathEscape(label), again: true})
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 func (g *github) OpenPullRequest(ctx context.Context, branch, base string, d Draft) (PullRequest, error) {

@@ -65,7 +65,7 @@ func (f *Fake) World() World {
 		},
 		Merge: func(T) string { f.Merge(strings.Repeat("4", 40)); return strings.Repeat("4", 40) },
 		Push:  func(T) string { return f.Push() }, Shown: func(_ T, commit, about string) forge.Status { return f.Shown(commit, about) },
-		Labels: func(T) []string { return f.Labels() },
+		Labels: func(T) []string { return labelsOf(f) },
 	}
 }
 
@@ -153,8 +153,8 @@ func (w writer) RemoveLabel(ctx context.Context, number int, name string) error 
 	return err
 }
 
-// Labels are those of the pull request.
-func (f *Fake) Labels() []string {
+// labelsOf are those of the pull request.
+func labelsOf(f *Fake) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.labels

@@ -120,15 +120,15 @@ func (s *server) hubLabels(repo string) {
 				return nil, err
 			}
 		}
-		return hubNames(s.fake.Labels()), nil
+		return hubNames(labelsOf(s.fake)), nil
 	})
 	s.handle("DELETE "+labels+"/{name}", func(r *request) (any, error) {
-		if !slices.Contains(s.fake.Labels(), r.PathValue("name")) {
+		if !slices.Contains(labelsOf(s.fake), r.PathValue("name")) {
 			r.status = http.StatusNotFound
 			return object{"message": "Label does not exist"}, nil
 		}
 		err := (writer{s.fake}).RemoveLabel(r.Context(), int(r.number("number")), r.PathValue("name"))
-		return hubNames(s.fake.Labels()), err
+		return hubNames(labelsOf(s.fake)), err
 	})
 }
 
