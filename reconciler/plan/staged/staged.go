@@ -146,12 +146,6 @@ func Settle(in Input) Result {
 			continue
 		}
 		out := c.decide()
-		if out.After != nil && u.Recorded == nil {
-			out.After.Stays = staying(u, &out)
-		}
-		if out.Phase == rollouts.Done && len(u.Stays) > 0 { // the next plan gives them to the units that claim them
-			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
-		}
 		if in.Published != in.Revision && !out.Target.Is(out.Source) && dividesOlder(c) { // by bindings, which this plan writes
 			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
 		}
@@ -160,6 +154,9 @@ func Settle(in Input) Result {
 		}
 		out.Recheck = out.Recheck.And(in.again(&out))
 		r.add(u, out, c.refs)
+	}
+	if r.passesOn(in.Units) {
+		r.Recheck = r.Recheck.By(in.Now.Add(time.Second), in.Now)
 	}
 	r.Rows = rows.sorted()
 	return r
@@ -176,8 +173,25 @@ func staying(u *Unit, out *stage.Output) []object.Ref {
 	return slices.Compact(all)
 }
 
+// passesOn reports that a run of units is over by this plan, and that what stays with one of them whose run is over may go to the unit that
+// claims it with the next.
+func (r *Result) passesOn(units []Unit) bool {
+	ends, stays := false, false
+	for i := range r.Outputs {
+		out := &r.Outputs[i]
+		n, _ := slices.BinarySearchFunc(units, out.Unit, func(u Unit, name rollouts.Unit) int { return u.Compare(name) })
+		u, isDone := &units[n], out.Phase == rollouts.Done
+		ends = ends || isDone && u.Before != nil && u.Before.Status.Phase != rollouts.Done
+		stays = stays || isDone && len(u.Stays) > 0
+	}
+	return ends && stays
+}
+
 // add adds what was decided of the next unit, and says which objects are of it.
 func (r *Result) add(u *Unit, out stage.Output, refs []object.Ref) {
+	if out.After != nil && u.Recorded == nil {
+		out.After.Stays = staying(u, &out)
+	}
 	r.Outputs = append(r.Outputs, out)
 	r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
 	if is := out.After; u.isUnstaged() && out.Phase == rollouts.Done && (is == nil || len(is.Clusters) == 0) {

@@ -26,13 +26,17 @@ func WithRecorded(found []Unit, recorded []rollouts.Rollout) []Unit {
 	return found
 }
 
-// Staying says of objects that go out with a unit still that they stay with it, whatever claims them now; nil if nothing goes out.
+// Staying says of objects that go out with a unit still that they stay with it, although another one claims them now; nil if nothing goes
+// out. They stay until the runs of both are over: the other one may go to an older version of them.
 // Before is what is recorded of units, and of names the unit of each policy.
 func Staying(
 	bindings map[object.Ref]*karmada.ResourceBinding, before map[rollouts.Unit]*rollouts.Rollout, of map[object.Ref]rollouts.Unit,
-) func(object.Ref) (rollouts.Unit, bool) {
-	isOpen := func(was *rollouts.Rollout) bool { return was.Status.Phase != rollouts.Done }
-	if !slices.ContainsFunc(slices.Collect(maps.Values(before)), isOpen) {
+) func(r object.Ref, claims rollouts.Unit) (rollouts.Unit, bool) {
+	isOpen := func(u rollouts.Unit) bool {
+		was := before[u]
+		return was != nil && was.Status.Phase != rollouts.Done
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(before)), isOpen) {
 		return nil
 	}
 	groups := map[rollouts.Unit]rollouts.Unit{}
@@ -42,13 +46,11 @@ func Staying(
 	stays := map[object.Ref]rollouts.Unit{}
 	for u, was := range before {
 		for _, r := range was.Stays {
-			if isOpen(was) {
-				stays[r] = u
-			}
+			stays[r] = u
 		}
 	}
-	return func(r object.Ref) (rollouts.Unit, bool) {
-		if u, ok := stays[r]; ok {
+	return func(r object.Ref, claims rollouts.Unit) (rollouts.Unit, bool) {
+		if u, ok := stays[r]; ok && (isOpen(u) || isOpen(claims)) {
 			return u, true
 		}
 		b := bindings[r]
@@ -58,7 +60,7 @@ func Staying(
 		namespace, name, ok := state.PolicyRef(b)
 		own := rollouts.Unit{Namespace: namespace, Name: name}
 		for _, u := range []rollouts.Unit{groups[own], own} {
-			if was := before[u]; ok && was != nil && isOpen(was) {
+			if ok && isOpen(u) {
 				return u, true
 			}
 		}

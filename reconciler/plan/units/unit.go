@@ -30,7 +30,7 @@ type Unit struct {
 	// Refs are the objects of the unit, in their order: those of the source, and those that it had by the
 	// last plan and that are gone from the source.
 	Refs []object.Ref
-	// Stays are those of them that another policy claims now, which stay with the unit until its run is over.
+	// Stays are those of them that another policy claims now, which stay with the unit until the runs of both are over.
 	Stays []object.Ref
 	// Digest is equal for equal sources of its bytes: 32 hexadecimal digits.
 	Digest string
@@ -48,9 +48,9 @@ type Input struct {
 	Of map[object.Ref]rollouts.Unit
 	// Renderer is the version of what renders.
 	Renderer string
-	// Stays says which unit an object belongs to whatever claims it now, because that unit is still going
+	// Stays says which unit an object belongs to although another one claims it now, because one of them is still going
 	// out. Nil says so of none.
-	Stays func(object.Ref) (rollouts.Unit, bool)
+	Stays func(r object.Ref, claims rollouts.Unit) (rollouts.Unit, bool)
 	// Memo remembers digests; nil is an empty one.
 	Memo *Memo
 }
@@ -88,7 +88,7 @@ func (m *members) add(r object.Ref, name rollouts.Unit) {
 		return
 	}
 	if m.in.Stays != nil {
-		if stays, ok := m.in.Stays(r); ok && stays != name {
+		if stays, ok := m.in.Stays(r, name); ok && stays != name {
 			name = stays
 			u := m.unit(name)
 			u.Stays = append(u.Stays, r)

@@ -97,7 +97,7 @@ type world struct {
 	files    string // identifies the files of the chart
 	renderer string
 	bindings map[object.Ref]*karmada.ResourceBinding
-	stays    func(object.Ref) (rollouts.Unit, bool)
+	stays    func(object.Ref, rollouts.Unit) (rollouts.Unit, bool)
 }
 
 func here() world {
@@ -207,7 +207,7 @@ func TestWhatMovesTogether(t *testing.T) {
 		}},
 		{"what is going out stays with its unit", func() world {
 			w := here()
-			w.stays = func(r object.Ref) (rollouts.Unit, bool) {
+			w.stays = func(r object.Ref, _ rollouts.Unit) (rollouts.Unit, bool) {
 				return rollouts.Unit{Namespace: "team", Name: "web"}, r.Name == "limits"
 			}
 			return w

@@ -66,7 +66,7 @@ type Rollout struct {
 	// Strategy is a copy of the one that is in force: a run outlives an unbinding.
 	Strategy Strategy
 	Status   Status
-	// Stays are objects that another unit claims now, and that go out with this one until its run is over.
+	// Stays are objects that another unit claims now, and that go out with this one until the runs of both are over.
 	Stays []object.Ref
 	// Clusters are those of the unit while a run is open, by name; afterwards those that do not show the
 	// target yet.
