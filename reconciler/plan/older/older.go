@@ -223,7 +223,7 @@ func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmad
 		case in.IsTarget(u):
 			all[t.Ref()] = &is
 		default:
-			is.Spec.Clusters = in.divided(u, is.Spec.Clusters, b.Spec.Clusters, replicas)
+			is.Spec.Clusters = in.divided(u, t, is.Spec.Clusters, b.Spec.Clusters, replicas)
 			all[t.Ref()] = state.AsPlacedBy(is, placements[p])
 		}
 	}
@@ -232,23 +232,45 @@ func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmad
 
 // divided is how the replicas of a template of the version were divided among clusters that have it, in a run by which some of these have
 // the larger of two shares: what they have together beyond the replicas is taken off those that show another version, and have no more than
-// their share of that, as it was decided; whoever has more than that has its share of this version.
-func (in *Input) divided(u rollouts.Unit, have, decided []schedule.Target, replicas int32) (targets []schedule.Target) {
+// their share of that, as it was decided; whoever has more than that has its share of this version. It is taken off what they have beyond
+// their share of this version, were it divided anew, first.
+func (in *Input) divided(
+	u rollouts.Unit, t *template.Template, have, decided []schedule.Target, replicas int32,
+) (targets []schedule.Target) {
 	excess := -replicas
 	for _, t := range have {
 		excess += t.Replicas
 	}
-	for _, t := range have {
-		if slices.Contains(decided, t) && in.ShowsOther(u, t.Name) {
-			less := min(max(0, excess), t.Replicas)
-			t.Replicas, excess = t.Replicas-less, excess-less
-			if t.Replicas == 0 && less > 0 {
-				continue
+	if excess <= 0 {
+		return have
+	}
+	targets = slices.Clone(have)
+	for _, share := range []func(cluster string) int32{in.anew(t), func(string) int32 { return 0 }} {
+		for i, t := range have {
+			if slices.Contains(decided, t) && in.ShowsOther(u, t.Name) {
+				less := min(excess, max(0, targets[i].Replicas-share(t.Name)))
+				targets[i].Replicas, excess = targets[i].Replicas-less, excess-less
 			}
 		}
-		targets = append(targets, t)
 	}
-	return targets
+	return slices.DeleteFunc(targets, func(t schedule.Target) bool { return t.Replicas == 0 && !slices.Contains(have, t) })
+}
+
+// anew returns the shares of clusters in a template of the version, were it divided anew.
+func (in *Input) anew(t *template.Template) func(cluster string) int32 {
+	asked := in.Asked
+	asked.Policies, asked.Templates = in.Version.Expanded.Policies, []*template.Template{t}
+	st := *asked.State
+	st.Bindings, asked.State = nil, &st
+	decided := schedule.Find(schedule.Decide(asked).Decisions, t.Ref())
+	return func(cluster string) int32 {
+		for _, is := range decided.Scheduled {
+			if is.Name == cluster {
+				return is.Replicas
+			}
+		}
+		return 0
+	}
 }
 
 // replicas is how many replicas a template of the version asks for.
