@@ -76,7 +76,7 @@ func (r *Reconciler) Whereabouts(ctx context.Context, rev string) (string, error
 	}
 	h := sha256.New()
 	fmt.Fprintln(h, at.source, at.memory)
-	for _, heads := range []map[string]files.ID{at.target, lookTold(ctx, r.Told, nil)} {
+	for _, heads := range []map[string]files.ID{at.target, lookTold(ctx, r.Agents, nil)} {
 		for _, branch := range slices.Sorted(maps.Keys(heads)) {
 			fmt.Fprintln(h, branch, heads[branch])
 		}

@@ -99,7 +99,7 @@ func TestAnAgentSpeaksForItsCluster(t *testing.T) {
 			}
 			repo, told := twin.New("published"), &beaten{Repo: twin.New("told"), beats: map[string]git.Head{}}
 			repo.Write("main", "next", source.Folder())
-			r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Told: told, Version: "test", Now: func() time.Time { return now }}
+			r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: repo, Target: repo, Agents: told, Version: "test", Now: func() time.Time { return now }}
 			if _, err := r.Publish(t.Context(), "main"); err != nil {
 				t.Fatal(err)
 			}

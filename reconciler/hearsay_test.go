@@ -41,7 +41,7 @@ func newPulled(t *testing.T, clusters map[string]string, policy string) (*movabl
 	told := &agents{Repo: twin.New("told")}
 	told.Sign = key.SignCommit
 	m := newMovable(t, clusters, policy)
-	m.key, m.told, m.r.Told = key.Public().String(), told.Repo, told
+	m.key, m.told, m.r.Agents = key.Public().String(), told.Repo, told
 	m.write(clusters, policy)
 	m.publish()
 	return m, told

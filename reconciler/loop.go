@@ -127,7 +127,7 @@ func (l *Loop) turn(ctx context.Context, done *synced) Sync {
 	s := Sync{At: start}
 	now, err := l.Reconciler.look(ctx, l.Rev)
 	if err == nil && done.basis.awaits {
-		now.told = lookTold(ctx, l.Reconciler.Told, done.seen.told)
+		now.told = lookTold(ctx, l.Reconciler.Agents, done.seen.told)
 	}
 	s.Heads, s.blind = now.target, err != nil
 	due := !done.until.IsZero() && !start.Before(done.until)

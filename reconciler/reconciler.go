@@ -23,8 +23,8 @@ import (
 type Reconciler struct {
 	Source published.Repository // nil for one who only applies what is published, as an agent does
 	Target published.Repository // may be Source
-	// Told is where agents say what became of branches; nil: where the branches are.
-	Told published.Repository
+	// Agents is where agents say what became of branches; nil: where the branches are.
+	Agents published.Repository
 	// Shared is that agents may write where the branches are. What is said there of clusters whose agents
 	// have no key then counts for moving work only if Key signed it.
 	Shared bool
@@ -110,7 +110,7 @@ func (r *Reconciler) Published() *published.Reader {
 // Reports returns what reads what clusters report.
 func (r *Reconciler) Reports() *reports.Reader {
 	r = remembering(r)
-	return &reports.Reader{Published: r.Published(), Told: r.Told, Shared: r.Shared, Key: r.Key, Now: r.Now, Cache: &r.Seen.reports}
+	return &reports.Reader{Published: r.Published(), Agents: r.Agents, Shared: r.Shared, Key: r.Key, Now: r.Now, Cache: &r.Seen.reports}
 }
 
 // Planner returns what plans versions of the source.

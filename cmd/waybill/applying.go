@@ -59,7 +59,7 @@ func (f *applyingFlags) parts(_ context.Context, c *controller) ([]runnable, err
 			c.tell(res.Events()...)
 		},
 	}
-	reader := &pull.Reader{Books: follower.Exchange.Books, Agents: toldBooks(r), Log: log}
+	reader := &pull.Reader{Books: follower.Exchange.Books, Agents: booksOfAgents(r), Log: log}
 	all := []runnable{{name: "books of endpoints", run: alone(reader.Run)}}
 	if f.observes {
 		observer := observe.NewObserver(observe.Recorder{Target: r.Target, Version: r.Version, Now: r.Now}, *f.access, log, func() { wake(c.wakes.source) })
@@ -95,12 +95,12 @@ func (f *applyingFlags) exchange(r *reconciler.Reconciler, log *slog.Logger) *pu
 	return e
 }
 
-// toldBooks is where agents write books of endpoints; nil where that is not known.
-func toldBooks(r *reconciler.Reconciler) pull.Repository {
+// booksOfAgents is where agents write books of endpoints; nil where that is not known.
+func booksOfAgents(r *reconciler.Reconciler) pull.Repository {
 	if r.Shared {
 		return behindURL(r.Target)
 	}
-	return behindURL(r.Told)
+	return behindURL(r.Agents)
 }
 
 // telling returns what tells Events, until ctx ends. If none are asked for it tells nobody.

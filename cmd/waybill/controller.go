@@ -60,7 +60,7 @@ type controllerFlags struct {
 
 	apply    *applyingFlags
 	division *replicaFlags
-	told     *toldFlags
+	statuses *statusFlags
 	forge    *forgeflags.Flags
 	evidence *forgeflags.Evidence
 	hooks    *webhookFlags
@@ -90,7 +90,7 @@ On SIGTERM it ends what is under way and stops.`,
 	flags.BoolVar(&f.rollback, "rollback", false, "follow the branch when it goes back to an earlier commit, too")
 	addRestoredFlag(flags, &f.restored)
 	f.apply, f.division = addApplyingFlags(cmd), addReplicaFlags(flags)
-	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to; with it they are heard").addSharedFlag()
+	f.statuses = addStatusFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to; with it they are heard").addSharedFlag()
 	f.forge = forgeflags.Add(cmd)
 	f.evidence = forgeflags.AddEvidence(cmd, f.forge)
 	f.hooks, f.orders, f.announce, f.previews = addWebhookFlags(cmd, f.forge), addOrderFlags(cmd), addAnnounceFlags(cmd), addPreviewFlags(cmd)
@@ -109,7 +109,7 @@ func (f *controllerFlags) publisher(cmd *cobra.Command, path string) (*reconcile
 	if err != nil {
 		return nil, err
 	}
-	w.told = f.told
+	w.statuses = f.statuses
 	r, err := w.publisher(f.rev)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (f *controllerFlags) parts(ctx context.Context, c *controller) ([]runnable,
 		return c.loop.Run(ctx)
 	}}}
 	for _, feature := range []func(context.Context, *controller) ([]runnable, error){
-		f.told.parts, f.previews.parts, f.orders.parts, f.notify.parts, f.updates.parts, f.division.parts,
+		f.statuses.parts, f.previews.parts, f.orders.parts, f.notify.parts, f.updates.parts, f.division.parts,
 		f.apply.parts, f.health, f.ui.parts, f.hooks.parts,
 	} {
 		some, err := feature(ctx, c)

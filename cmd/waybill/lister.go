@@ -75,7 +75,7 @@ func (g *lister) list(r *reconciler.Reconciler, s sources.Snapshot) (listing.Lis
 	set, _, _ := policies.Settings{Failover: obs.Input.Source.Config.Failover.Enabled}.Load(obs.Input.Source.Objects, nil)
 	set.Observe(obs.Input.State.Observed)
 	lists := listing.Lists{Plan: &p, Set: &set, Now: r.Now()}
-	if r.Target != nil && listing.Told(g.query.Kind) {
+	if r.Target != nil && listing.ShowsStatus(g.query.Kind) {
 		if lists.Words, err = r.Reports().Reports(g.where.cmd.Context(), set.Clusters, g.query.Namespace, reports.Lasting); err != nil {
 			return listing.List{}, err
 		}

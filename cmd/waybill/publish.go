@@ -56,7 +56,7 @@ published, whatever else is wrong or held.`,
 // publishFlags are the flags of a command that publishes once.
 type publishFlags struct {
 	where                                func(path string) (repositories, error)
-	told                                 *toldFlags
+	statuses                             *statusFlags
 	evidence                             *forgeflags.Evidence
 	allow                                []string // clusters, or guard.AllowAll
 	takeOver, rollback, dryRun, restored bool
@@ -70,7 +70,7 @@ func addPublishFlags(cmd *cobra.Command) *publishFlags {
 	flags.Lookup("allow-prune").NoOptDefVal = guard.AllowAll
 	flags.BoolVar(&f.takeOver, "take-over", false, "publish over branches that were published from another source")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be published and write nothing")
-	f.told = addToldFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
+	f.statuses = addStatusFlags(cmd, "URL of the repository that the agents of clusters with the syncMode Pull write to (default: that of the branches)")
 	f.evidence = forgeflags.AddEvidence(cmd, forgeflags.Add(cmd))
 	f.output = outputFlag(cmd)
 	return f
@@ -82,7 +82,7 @@ func (f *publishFlags) open(cmd *cobra.Command, rev string) (repositories, *reco
 	if err != nil {
 		return w, nil, err
 	}
-	w.told = f.told
+	w.statuses = f.statuses
 	r, err := w.publisher(rev)
 	if err != nil {
 		return w, nil, err

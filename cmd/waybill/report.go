@@ -28,11 +28,11 @@ var errSlow = fmt.Errorf("no answer in %s", answerTime)
 // reportFlags adds the flags for the repositories of a report, which writes nothing.
 func reportFlags(cmd *cobra.Command) func(path string) (repositories, error) {
 	where := repositoryFlags(cmd, "repository that the source is published to, for the previous decisions: a remote's name, a path or a URL (default: as waybill.yaml says, else origin where there is one)")
-	told := addToldFlags(cmd, "URL or path of the repository that agents write to (default: that of the branches)")
+	statuses := addStatusFlags(cmd, "URL or path of the repository that agents write to (default: that of the branches)")
 	offline := cmd.Flags().Bool("offline", false, "do not ask that repository; go by what was fetched from it last")
 	return func(path string) (repositories, error) {
 		w, err := where(path)
-		w.told, w.offline = told, *offline
+		w.statuses, w.offline = statuses, *offline
 		return w, err
 	}
 }

@@ -26,16 +26,16 @@ import (
 
 // repositories is what a command line says of a source, and of where it is published to.
 type repositories struct {
-	cmd     *cobra.Command
-	path    string // of the source: a directory, or the URL of a repository
-	to      string // where it is published to: a remote's name, a path or a URL; empty: as its config says
-	offline bool   // ask no server about the source, or about what is published
-	sure    bool   // a report is nothing without what is published
-	from    git.Auth
-	at      git.Auth        // for where it is published to
-	sign    git.Signer      // of what is published; nil: it is not signed
-	key     *signing.Public // of what is signed
-	told    *toldFlags      // where agents write; nil: it does not matter
+	cmd      *cobra.Command
+	path     string // of the source: a directory, or the URL of a repository
+	to       string // where it is published to: a remote's name, a path or a URL; empty: as its config says
+	offline  bool   // ask no server about the source, or about what is published
+	sure     bool   // a report is nothing without what is published
+	from     git.Auth
+	at       git.Auth        // for where it is published to
+	sign     git.Signer      // of what is published; nil: it is not signed
+	key      *signing.Public // of what is signed
+	statuses *statusFlags    // where agents write; nil: it does not matter
 }
 
 // repositoryFlags adds the flags for the repositories of a command. To says what --to is.
@@ -192,8 +192,8 @@ func (w repositories) over(source *git.Repo, s sources.Snapshot) (r *reconciler.
 		return nil, err
 	}
 	r.Key = w.key
-	if w.told != nil {
-		if err := w.told.into(r); err != nil {
+	if w.statuses != nil {
+		if err := w.statuses.into(r); err != nil {
 			return nil, err
 		}
 	}

@@ -13,32 +13,32 @@ import (
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
-// toldFlags say where agents write.
-type toldFlags struct {
+// statusFlags say where agents write.
+type statusFlags struct {
 	cmd    *cobra.Command
 	at     string
 	shared bool
 	auth   func() (git.Auth, error)
 }
 
-// addToldFlags adds these flags. Shared adds the one for the repository of the branches, which
+// addStatusFlags adds these flags. Shared adds the one for the repository of the branches, which
 // readers need not be told of.
-func addToldFlags(cmd *cobra.Command, usage string) *toldFlags {
-	f := &toldFlags{cmd: cmd}
+func addStatusFlags(cmd *cobra.Command, usage string) *statusFlags {
+	f := &statusFlags{cmd: cmd}
 	cmd.Flags().StringVar(&f.at, "status-repository", "", usage)
 	f.auth = credentialSet(cmd, "status-", "WAYBILL_STATUS_", "the repository of the statuses")
 	return f
 }
 
 // addSharedFlag adds the flag that says that there is one repository.
-func (f *toldFlags) addSharedFlag() *toldFlags {
+func (f *statusFlags) addSharedFlag() *statusFlags {
 	f.cmd.Flags().BoolVar(&f.shared, "shared-repository", false, "agents write to the repository of the branches; see docs/security.md for the rules that its branches need")
 	f.cmd.MarkFlagsMutuallyExclusive("status-repository", "shared-repository")
 	return f
 }
 
 // open opens the repository that agents write to; nil if none is named.
-func (f *toldFlags) open() (*git.Repo, error) {
+func (f *statusFlags) open() (*git.Repo, error) {
 	if f.at == "" {
 		return nil, nil
 	}
@@ -53,19 +53,19 @@ func (f *toldFlags) open() (*git.Repo, error) {
 }
 
 // into has a reconciler read there what agents say.
-func (f *toldFlags) into(r *reconciler.Reconciler) error {
+func (f *statusFlags) into(r *reconciler.Reconciler) error {
 	repo, err := f.open()
 	if repo != nil {
-		r.Told = repo
+		r.Agents = repo
 	}
 	r.Shared = f.shared
 	return err
 }
 
 // parts watch the clusters that are pulled to, if somebody says where agents write.
-func (f *toldFlags) parts(ctx context.Context, c *controller) ([]runnable, error) {
+func (f *statusFlags) parts(ctx context.Context, c *controller) ([]runnable, error) {
 	r, log := c.loop.Reconciler, c.loop.Log
-	repo, _ := r.Told.(*git.Repo)
+	repo, _ := r.Agents.(*git.Repo)
 	if f.shared {
 		repo, _ = r.Target.(*git.Repo)
 	}

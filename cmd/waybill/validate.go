@@ -35,7 +35,7 @@ plain Secrets and charts that no lock names, and a branch may not.`,
 			return failure(2, err)
 		}
 		_, end := terminal.Doing(cmd.Context(), 0, "planning")
-		p, err := reconciler.Judge(cmd.Context(), r, s, purpose.medium(r.Source))
+		p, err := reconciler.Plan(cmd.Context(), r, s, purpose.medium(r.Source))
 		end()
 		if err == nil {
 			err = w.vacant(&p)

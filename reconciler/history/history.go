@@ -162,7 +162,7 @@ func (s *search) look(ctx context.Context) error {
 		switch absent := anew || s.Clusters[name].IsZero(); {
 		case restored, absent && !s.Heads[status.Prefix+name].IsZero():
 			s.inquire(name)
-		case absent && s.Reports.Told != nil:
+		case absent && s.Reports.Agents != nil:
 			s.once[name] = true
 		}
 	}
@@ -212,7 +212,7 @@ func (s *search) ask(ctx context.Context) (map[string][]files.ID, error) {
 	of := slices.DeleteFunc(slices.Clone(s.Registered()), func(c *karmada.Cluster) bool { _, asked := s.memory.asked[c.Name]; return !asked && !s.once[c.Name] })
 	said, err := s.Reports.Applied(ctx, s.Heads, of)
 	if err != nil {
-		if s.Reports.Told != nil && ctx.Err() == nil {
+		if s.Reports.Agents != nil && ctx.Err() == nil {
 			return applied, nil // the agents' repository is away, and is asked again
 		}
 		return nil, err

@@ -250,7 +250,7 @@ func TestTheRepositoryOfAgentsIsAway(t *testing.T) {
 	s := newSite(t)
 	s.asks()
 	s.repo.Delete(eu)
-	s.reader.Told = told{twin.New("told")}
+	s.reader.Agents = told{twin.New("told")}
 	if _, err := s.continued(); err != nil || !s.memory.Awaits() {
 		t.Errorf("it awaits %v, %v", s.memory.Awaits(), err)
 	}

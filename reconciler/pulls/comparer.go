@@ -177,7 +177,7 @@ func (c *Comparer) untrusted(ctx context.Context, base files.ID, key draw.Key, t
 		return reconciler.Reconciler{}, err
 	}
 	own := reconciler.Reconciler{
-		Source: r.Source, Target: r.Target, Told: r.Told, Subdir: r.Subdir, Engine: e, Version: r.Version,
+		Source: r.Source, Target: r.Target, Agents: r.Agents, Subdir: r.Subdir, Engine: e, Version: r.Version,
 		ByComment: r.ByComment, Now: r.Now, Pauses: r.Pauses,
 	}
 	if !r.Random.Key.IsZero() {

@@ -43,7 +43,7 @@ var only = map[string][]string{
 	"golang.org/x/crypto/ssh":              {"sources/signing", "sources/git"},
 	"filippo.io/age":                       {"render/seal/unseal", "test"},
 	"github.com/elastic/go-seccomp-bpf":    {"render/worker"},
-	"github.com/santhosh-tekuri/jsonschema/v6": {"render/helm/charts"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"render/helm/build"},
 	"github.com/fluxcd/pkg/envsubst":           {"render/kustomize/build"},
 	"github.com/yuin/gopher-lua":               {"policies/interpret/lua"},
 	"github.com/karmada-io/karmada":            {"policies/interpret/thirdparty"}, // data
@@ -62,7 +62,7 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd"},
 	"github.com/fluxcd/pkg/ssa":                {"reconciler/clusters"},
 	"github.com/fluxcd/cli-utils":              {"reconciler/health", "reconciler/clusters"},
-	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "reconciler/evidence", "render/helm/charts", "test"}, // a JSONPath; helm's lookup, which is refused
+	"k8s.io/client-go":                         {"reconciler/clusters", "reconciler/members", "reconciler/management", "reconciler/replicas", "reconciler/evidence", "render/helm/build", "test"}, // a JSONPath; helm's lookup, which is refused
 	"k8s.io/cli-runtime":                       {"reconciler/members", "cmd"},
 	"k8s.io/kubectl":                           {"reconciler/members", "reconciler/report", "cmd"},
 	"go.yaml.in/yaml/v3":                       {"render/object", "render/seal/unseal", "sources/lock", "sources/chart", "reconciler/registration"}, // manifests, as SOPS reads them, too; the lock; an index; where their text is

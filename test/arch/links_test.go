@@ -18,7 +18,7 @@ type shell struct{ packages, tests []string }
 // shells lists what renders and what talks to clusters. Who decides is linked with none of it, so that a room's tests are there soon.
 var shells = map[string]shell{
 	"helm.sh/helm/v3": {
-		packages: []string{"render/helm/charts", "render/engine/engines", "cmd/waybill", "cmd/waybill/newagent", "test/..."},
+		packages: []string{"render/helm/build", "render/engine/engines", "cmd/waybill", "cmd/waybill/newagent", "test/..."},
 		tests:    []string{"render/flux", "render/renderer", "reconciler", "reconciler/versions"},
 	},
 	"sigs.k8s.io/kustomize/api": { // kubectl brings it, too
@@ -35,7 +35,7 @@ var shells = map[string]shell{
 	},
 	"k8s.io/client-go": {
 		packages: []string{
-			"render/helm/charts", "render/engine/engines", // the lookup of templates, which is refused
+			"render/helm/build", "render/engine/engines", // the lookup of templates, which is refused
 			"reconciler/agent", "reconciler/applier", "reconciler/clusters", "reconciler/clusters/credential", "reconciler/clusters/endpointslices",
 			"reconciler/clusters/pods", "reconciler/clusters/survey", "reconciler/endpoints/push", "reconciler/management", "reconciler/members", "reconciler/observe", "reconciler/replicas",
 			"reconciler/report", "reconciler/report/listing", "reconciler/report/problem", "reconciler/serve", "reconciler/ui",

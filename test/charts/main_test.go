@@ -3,7 +3,7 @@
 // packages wrote, and a registry, to which Helm's own client pushed. Both are servers
 // of the test's process, so that a test can have them lie, lead elsewhere, ask for
 // passwords or be gone, and can look up what they were asked.
-package charts
+package build
 
 import (
 	"bytes"

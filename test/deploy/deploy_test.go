@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	"github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/test/peers"
 	"github.com/waybill-dev/waybill/test/program"
 )
@@ -53,7 +53,7 @@ func rendered(t *testing.T, file string) ([]string, error) {
 
 // template renders a chart as Waybill does.
 func template(chart fs.FS, release string, values map[string]any) ([]string, error) {
-	out, err := charts.Template(chart, helm.Release{Name: release, Namespace: namespace, Values: helm.NewValues(values)})
+	out, err := build.Template(chart, helm.Release{Name: release, Namespace: namespace, Values: helm.NewValues(values)})
 	if err != nil {
 		return nil, err
 	}

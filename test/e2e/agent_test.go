@@ -19,7 +19,7 @@ import (
 
 	"github.com/waybill-dev/waybill/deploy"
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	helmbuild "github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/test/controlplane"
 	"github.com/waybill-dev/waybill/test/peers"
 )
@@ -348,7 +348,7 @@ func agentRights(t *testing.T) (rights []map[string]any) {
 		t.Fatal(err)
 	}
 	values["cluster"] = "eu-1"
-	out, err := charts.Template(deploy.Agent(), helm.Release{Name: "waybill-agent", Namespace: "waybill", Values: helm.NewValues(values)})
+	out, err := helmbuild.Template(deploy.Agent(), helm.Release{Name: "waybill-agent", Namespace: "waybill", Values: helm.NewValues(values)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	helmbuild "github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/test/controlplane"
 )
 
@@ -29,7 +29,7 @@ func rendered(t *testing.T, example string) map[string]map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := charts.Template(os.DirFS(filepath.Join(chartFolder, "chart")), helm.Release{Name: "waybill", Namespace: "waybill", Values: helm.NewValues(values)})
+	out, err := helmbuild.Template(os.DirFS(filepath.Join(chartFolder, "chart")), helm.Release{Name: "waybill", Namespace: "waybill", Values: helm.NewValues(values)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	"github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/test/corpus"
 )
 
@@ -31,7 +31,7 @@ func BenchmarkFiftyClusters(b *testing.B) {
 	})
 	b.Run("waybill", func(b *testing.B) {
 		for b.Loop() {
-			loaded, err := charts.Load(os.DirFS(chart))
+			loaded, err := build.Load(os.DirFS(chart))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	"github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/test/peers"
 )
 
@@ -66,7 +66,7 @@ func template(tb testing.TB, r release) (string, error) {
 // ours renders the same with Waybill.
 func ours(t *testing.T, r release) ([]document, error) {
 	t.Helper()
-	out, err := charts.Template(os.DirFS(r.chart), helm.Release{
+	out, err := build.Template(os.DirFS(r.chart), helm.Release{
 		Name: releaseName, Namespace: namespace, CRDs: r.crds, Values: values(t, r.values), KubeVersion: r.kube,
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/deploy"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	"github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/signing"
 )
@@ -79,7 +79,7 @@ func (a *Agent) Manifests(cluster string) (signing.Public, []byte, error) {
 	if a.image != "" {
 		values["image"] = imageOf(a.image)
 	}
-	out, err := charts.Template(deploy.Agent(), helm.Release{Name: "waybill-agent", Namespace: a.namespace, Values: helm.NewValues(values)})
+	out, err := build.Template(deploy.Agent(), helm.Release{Name: "waybill-agent", Namespace: a.namespace, Values: helm.NewValues(values)})
 	if err != nil {
 		return signing.Public{}, nil, fmt.Errorf("preparing the agent: %w", err)
 	}

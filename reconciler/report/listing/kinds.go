@@ -21,7 +21,7 @@ type kind struct {
 	columns func(*Lists) []column
 	items   func(*Lists) ([]item, error)
 	global  bool // its objects are in no namespace
-	told    bool // it shows what clusters say
+	status  bool // it shows what clusters say
 	kept    bool // it shows what is recorded, and needs no plan
 }
 
@@ -32,8 +32,8 @@ var kinds = []kind{
 	{names: []string{"policies", "policy"}, columns: (*Lists).ofPolicies, items: policiesOf("")},
 	{names: []string{"templates", "template"}, columns: (*Lists).ofTemplates, items: (*Lists).templates},
 	{names: []string{"releases", "release", "rel"}, columns: (*Lists).ofReleases, items: (*Lists).releases},
-	{names: []string{"bindings", "binding", "rb", "resourcebindings", "resourcebinding"}, columns: (*Lists).ofBindings, items: (*Lists).bindings, told: true},
-	{names: []string{"works", "work"}, columns: (*Lists).ofWorks, items: (*Lists).works, told: true},
+	{names: []string{"bindings", "binding", "rb", "resourcebindings", "resourcebinding"}, columns: (*Lists).ofBindings, items: (*Lists).bindings, status: true},
+	{names: []string{"works", "work"}, columns: (*Lists).ofWorks, items: (*Lists).works, status: true},
 	{names: []string{"rollouts", "rollout", "ro"}, columns: ofRollouts, items: rolloutItems, kept: true},
 	{names: []string{"propagationpolicies", "propagationpolicy", "pp"}, columns: (*Lists).ofPolicies, items: policiesOf("PropagationPolicy")},
 	{names: []string{"clusterpropagationpolicies", "clusterpropagationpolicy", "cpp"}, columns: (*Lists).ofPolicies, items: policiesOf("ClusterPropagationPolicy"), global: true},
@@ -50,10 +50,10 @@ func Names() [][]string {
 	return all
 }
 
-// Told reports whether a list shows what clusters say.
-func Told(word string) bool {
+// ShowsStatus reports whether a list shows what clusters say.
+func ShowsStatus(word string) bool {
 	k, err := kindCalled(word)
-	return err == nil && k.told
+	return err == nil && k.status
 }
 
 // IsRecorded reports whether a list shows what is recorded, so that it needs no plan.

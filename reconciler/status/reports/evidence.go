@@ -105,7 +105,7 @@ type heard struct {
 
 func (r *Reader) hear(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (heard, error) {
 	said, err := r.branches(ctx, heads, of)
-	isAway := err != nil && r.Told != nil && ctx.Err() == nil
+	isAway := err != nil && r.Agents != nil && ctx.Err() == nil
 	if isAway {
 		err = nil
 	}
@@ -128,7 +128,7 @@ func (r *Reader) isSilent(heads map[string]files.ID) bool {
 			return false
 		}
 	}
-	return r.Told == nil
+	return r.Agents == nil
 }
 
 // evidenceOf reads what is said of a cluster; its report is nil for nothing, or nothing new enough.

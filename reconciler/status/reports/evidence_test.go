@@ -340,17 +340,17 @@ func TestTheRepositoryOfAgentsIsAway(t *testing.T) {
 	f := newFleet(t, pulled("eu", agent), cluster("us", nil))
 	f.told = twin.New("told")
 	head := f.publish("eu", "new")
-	f.reader.Told = away{f.told}
+	f.reader.Agents = away{f.told}
 	if s, ok := f.seen(); ok {
 		t.Errorf("nobody was heard yet, and what is known is %+v", s)
 	}
-	f.reader.Told = f.told
+	f.reader.Agents = f.told
 	f.say("eu", status.Summary{Commit: head, Verdict: status.Verdict{Reason: status.Applied}}, healthy(head), 0, &agent)
 	f.repo.Write(status.Prefix+"eu", "status", twin.Tree{}.Folder()) // where its agent does not write
 	if s, _ := f.seen(); !s.Done {
 		t.Fatalf("what is known is %+v", s)
 	}
-	f.reader.Told = away{f.told}
+	f.reader.Agents = away{f.told}
 	if s, _ := f.seen(); !s.Done {
 		t.Errorf("what was heard last does not count: %+v", s)
 	}

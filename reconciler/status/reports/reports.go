@@ -25,8 +25,8 @@ import (
 // Reader reads status branches: in the repository of the branches, and in the one that agents write to.
 type Reader struct {
 	Published *published.Reader
-	// Told is where agents write; nil: where the branches are.
-	Told published.Repository
+	// Agents is where agents write; nil: where the branches are.
+	Agents published.Repository
 	// Shared is that agents may write where the branches are. What is said there of clusters whose agents
 	// have no key then counts for moving work only if Key signed it.
 	Shared bool
@@ -116,7 +116,7 @@ func (r *Reader) Reports(
 // of one cluster is kept for that cluster.
 func (r *Reader) branches(ctx context.Context, heads map[string]files.ID, of []*karmada.Cluster) (statusBranches, error) {
 	h := statusBranches{
-		target: r.Published.Target, told: r.Told, heads: heads, toldAt: heads, keys: map[string]*signing.Public{}, refused: map[string]error{},
+		target: r.Published.Target, told: r.Agents, heads: heads, toldAt: heads, keys: map[string]*signing.Public{}, refused: map[string]error{},
 	}
 	var err error
 	if h.told == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	helmbuild "github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/render/kustomize/build"
 	"github.com/waybill-dev/waybill/sources"
@@ -28,7 +28,7 @@ func (o *output) helm(h *engine.Helm, fsys fs.FS) {
 		}
 		fsys = sub
 	}
-	rendered, err := charts.Template(fsys, release)
+	rendered, err := helmbuild.Template(fsys, release)
 	if e, ok := errors.AsType[*helm.Error](err); ok {
 		o.fail(diag.Helm, e.Error(), e.Hint)
 		return

@@ -6,7 +6,7 @@ import (
 
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	helmbuild "github.com/waybill-dev/waybill/render/helm/build"
 	"github.com/waybill-dev/waybill/render/kustomize"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -33,7 +33,7 @@ func inflate(local, files fs.FS, c kustomize.HelmChart) ([]byte, error) {
 	if c.IncludeCRDs {
 		r.CRDs = helm.Create
 	}
-	out, err := charts.Template(chart, r)
+	out, err := helmbuild.Template(chart, r)
 	if err != nil {
 		return nil, err
 	}

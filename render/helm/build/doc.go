@@ -1,4 +1,4 @@
-// Package charts renders Helm charts in memory, from a file system that may have been
+// Package build renders Helm charts in memory, from a file system that may have been
 // written by a stranger. It is the one package that uses Helm's engine.
 //
 // It promises that a rendering reads nothing but the file system it is given, reaches
@@ -28,4 +28,4 @@
 // Files, packages below charts/, their number, sizes and nesting, the output and the
 // number of manifests are bounded, and whatever is over the bound is refused with the
 // name of the file. Symbolic links are refused.
-package charts
+package build

@@ -1,4 +1,4 @@
-package charts_test
+package build_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	"github.com/waybill-dev/waybill/render/helm/build"
 )
 
 const umbrella = `
@@ -185,7 +185,7 @@ func TestTemplateFails(t *testing.T) {
 
 func TestAChartIsParsedOnceForManyReleases(t *testing.T) {
 	chart := "-- values.yaml --\na: {b: 1}\n-- templates/x.yaml --\nx: {{ .Values.a | toJson }} {{ $_ := set .Values.a \"b\" 9 }}\n"
-	c, err := charts.Load(files(chart))
+	c, err := build.Load(files(chart))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestAChartIsParsedOnceForManyReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := charts.Template(files(chart), r)
+			want, err := build.Template(files(chart), r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package charts_test
+package build_test
 
 import (
 	"errors"

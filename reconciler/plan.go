@@ -32,9 +32,9 @@ func isPublished(s sources.Snapshot) bool {
 	})
 }
 
-// Judge plans a snapshot of the source. If it is for branches, the plan's diagnostics are
+// Plan plans a snapshot of the source. If it is for branches, the plan's diagnostics are
 // those of publishing the snapshot, as far as the target knows what is published.
-func Judge(ctx context.Context, r *Reconciler, s sources.Snapshot, m plan.Medium) (plan.Plan, error) {
+func Plan(ctx context.Context, r *Reconciler, s sources.Snapshot, m plan.Medium) (plan.Plan, error) {
 	if m == plan.Branch && isPublished(s) {
 		return plan.Plan{}, &publishedError{cmp.Or(s.Revision().Commit, "the directory")}
 	}

@@ -1,4 +1,4 @@
-package charts_test
+package build_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	"github.com/waybill-dev/waybill/render/helm/build"
 )
 
 // files makes a chart of a txtar archive. A chart without Chart.yaml gets one.
@@ -33,14 +33,14 @@ func rendered(t *testing.T, chart string, r helm.Release) string {
 	return show(out)
 }
 
-func template(chart string, r helm.Release) (charts.Output, error) {
+func template(chart string, r helm.Release) (build.Output, error) {
 	if r.Name == "" {
 		r.Name = "r"
 	}
-	return charts.Template(files(chart), r)
+	return build.Template(files(chart), r)
 }
 
-func show(out charts.Output) string {
+func show(out build.Output) string {
 	var b strings.Builder
 	for _, m := range out.Manifests {
 		b.WriteString("# " + m.Source + "\n" + string(m.Data))

@@ -1,4 +1,4 @@
-package charts_test
+package build_test
 
 import (
 	"archive/tar"
@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/waybill-dev/waybill/render/helm"
-	"github.com/waybill-dev/waybill/render/helm/charts"
+	"github.com/waybill-dev/waybill/render/helm/build"
 )
 
 // member is an entry of a package.
@@ -60,7 +60,7 @@ func TestPackagedSubCharts(t *testing.T) {
 		member{name: "s/templates/y.yaml", data: "y: {{ .Chart.Name }}\n"})
 	fsys := files(line("1"))
 	fsys["charts/s-1.0.0.tgz"] = &fstest.MapFile{Data: []byte(packed)}
-	out, err := charts.Template(fsys, helm.Release{Name: "r"})
+	out, err := build.Template(fsys, helm.Release{Name: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestHostilePackages(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := files(line("1"))
 			fsys["charts/s.tgz"] = &fstest.MapFile{Data: []byte(tt.pack)}
-			_, err := charts.Load(fsys)
+			_, err := build.Load(fsys)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
@@ -134,7 +134,7 @@ func TestHostileFolders(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := files(line("1"))
 			tt.add(fsys)
-			_, err := charts.Load(fsys)
+			_, err := build.Load(fsys)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
