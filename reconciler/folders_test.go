@@ -197,6 +197,30 @@ func (o *overtaken) Publish(ctx context.Context, updates []git.Update) ([]files.
 	return o.Repo.Publish(ctx, updates)
 }
 
+// A folder that is called as a cluster and that somebody else made stays as it is, and so does one that is no cluster's: the cluster is
+// held, and the others are published.
+func TestAFolderOfSomebodyElseIsNotWrittenOver(t *testing.T) {
+	f := newFolders(t)
+	theirs := twin.Tree{"us/README.md": twin.File([]byte("Whose this is.")), "docs/waybill.md": twin.File([]byte("How to."))}
+	before := theirs.Folder()
+	f.repo.Write(shared, "by hand", before)
+	f.published()
+	f.commit("eu")
+	h, _, err := f.repo.Branch(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"us", "docs"} {
+		was, _ := before.Lookup(folder)
+		if is, _ := h.Tree.Lookup(folder); is.ID != was.ID {
+			t.Errorf("the folder %s is another one", folder)
+		}
+	}
+	if _, _, err := f.delivery("us"); err == nil || !strings.Contains(err.Error(), "was not written by Waybill") {
+		t.Errorf("us is delivered: %v", err)
+	}
+}
+
 func TestClustersHaveNoFoldersOnABranchOfASource(t *testing.T) {
 	f := newFolders(t)
 	f.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {publish: {layout: folders, branch: main}}\n")
