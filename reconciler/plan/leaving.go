@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -44,14 +45,14 @@ func (t *table) moved(r object.Ref, cluster string) bool {
 func (t *table) holdingData() (all []guard.Held) {
 	byCluster := map[int]*guard.Hold{}
 	for n := range t.rows {
-		for i, why := range t.rows[n].Blocks {
-			if why == reason.HoldsData {
-				h := byCluster[int(i)]
+		for _, b := range t.rows[n].Blocks {
+			if i := int(b.Cluster); b.Why == reason.HoldsData {
+				h := byCluster[i]
 				if h == nil {
-					h = &guard.Hold{Reason: why.Message()}
-					byCluster[int(i)] = h
+					h = &guard.Hold{Reason: b.Why.Message()}
+					byCluster[i] = h
 				}
-				h.Removals = append(h.Removals, guard.Removal{Object: t.rows[n].Ref, Cause: t.cause(t.rows[n].Ref, t.cluster(int(i)))})
+				h.Removals = append(h.Removals, guard.Removal{Object: t.rows[n].Ref, Cause: t.cause(t.rows[n].Ref, t.cluster(i))})
 			}
 		}
 	}
@@ -65,11 +66,10 @@ func (t *table) holdingData() (all []guard.Held) {
 
 // letGo has go what stays only because data would be deleted with it, of clusters for which that is allowed.
 func (t *table) letGo(isAllowed func(cluster string) bool) {
+	goes := func(b manifest.Block) bool { return b.Why == reason.HoldsData && isAllowed(t.cluster(int(b.Cluster))) }
 	for n := range t.rows {
-		for i, why := range t.rows[n].Blocks {
-			if why == reason.HoldsData && isAllowed(t.cluster(int(i))) {
-				delete(t.rows[n].Blocks, i)
-			}
+		if r := &t.rows[n]; slices.ContainsFunc(r.Blocks, goes) {
+			r.Blocks = slices.DeleteFunc(slices.Clone(r.Blocks), goes)
 		}
 	}
 }

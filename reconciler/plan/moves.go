@@ -72,7 +72,7 @@ func (m *mover) resume() {
 			continue
 		}
 		is := m.leaver(row, at, func(cluster int, w manifest.Want) bool {
-			return w.Blob >= 0 && m.table.rows[row].Blocks[int32(cluster)] == "" //nolint:gosec // an index
+			return w.Blob >= 0 && m.table.rows[row].Blocked(cluster) == ""
 		})
 		if is.Began, is.allowed = true, l.Allowed; len(is.arrives) == 0 {
 			is.Since = l.Since.Time

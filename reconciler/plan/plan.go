@@ -32,7 +32,7 @@ type Plan struct {
 	Published map[string]tree.Published
 	// Left is in which clusters objects are left as they are, and why, although the decisions about
 	// them, or their absence, say otherwise.
-	Left map[object.Ref]map[string]rollout.Left
+	Left map[object.Ref]rollout.LeftRow
 	// Leaving lists the clusters that templates leave, or left and are in still, because they failed
 	// or what is there did.
 	Leaving map[object.Ref][]string
@@ -128,6 +128,16 @@ func (p *Plan) Replicas(b *files.Blob) (int32, bool) {
 	}
 	c := p.replicas.Of(b)
 	return c.N, c.Known
+}
+
+// LeftAt is how an object is left in a cluster; the zero value where it is as decided.
+func (p *Plan) LeftAt(r object.Ref, cluster string) (l rollout.Left) {
+	if left := p.Left[r]; len(left) > 0 {
+		if i, ok := p.Expanded.Policies.Position(cluster); ok {
+			l, _ = left.At(i)
+		}
+	}
+	return l
 }
 
 // Template returns what templates call an object of a cluster's branch. The two differ in

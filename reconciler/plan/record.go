@@ -63,20 +63,20 @@ func (c *carried) held() map[string]string {
 	return held
 }
 
-// leftByRef lists what is left as it is, by object and the name of the cluster, as far as
+// leftByRef lists what is left as it is, by object and in the order of clusters, as far as
 // it is not what was decided anyway. What a held cluster would lose and nobody sends any
 // longer is kept as well.
-func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
-	all := map[object.Ref]map[string]state.Left{}
+func (t *table) leftByRef(out *carried) map[object.Ref][]state.LeftIn {
+	all := map[object.Ref][]state.LeftIn{}
 	for i, cells := range out.result.Left {
 		row := &t.rows[i]
-		have, at := t.have(row.Ref), make(map[string]state.Left, len(cells))
+		have, each, at := t.have(row.Ref), row.Each(), make([]state.LeftIn, 0, len(cells))
 		for _, l := range cells {
-			want, wanted := row.Wanted(l.Cluster)
+			want, wanted, _ := each(l.Cluster)
 			b := have(l.Cluster)
-			_, isOlder := row.Stands[int32(l.Cluster)] //nolint:gosec // an index
+			_, isOlder := row.Standing(l.Cluster)
 			if asDecided := !isOlder && (wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept); !asDecided {
-				at[t.cluster(l.Cluster)] = state.Left{Kept: l.Kept, Reason: l.Reason}
+				at = append(at, state.LeftIn{Left: state.Left{Kept: l.Kept, Reason: l.Reason}, Cluster: t.cluster(l.Cluster)})
 			}
 		}
 		if len(at) > 0 {
@@ -84,14 +84,11 @@ func (t *table) leftByRef(out *carried) map[object.Ref]map[string]state.Left {
 		}
 	}
 	for _, h := range out.holds() {
+		is := state.LeftIn{Left: state.Left{Kept: true, Reason: reason.Held}, Cluster: h.Cluster}
 		for _, removal := range h.Hold.Removals {
 			at := all[removal.Object]
-			if at == nil {
-				at = map[string]state.Left{}
-				all[removal.Object] = at
-			}
-			if at[h.Cluster] == (state.Left{}) {
-				at[h.Cluster] = state.Left{Kept: true, Reason: reason.Held}
+			if i, isLeft := slices.BinarySearchFunc(at, is, state.LeftIn.Compare); !isLeft {
+				all[removal.Object] = slices.Insert(at, i, is)
 			}
 		}
 	}
@@ -159,18 +156,13 @@ func (t *table) addRows(refs []object.Ref) {
 	slices.SortFunc(t.rows, func(a, b manifest.Row) int { return a.Ref.Compare(b.Ref) })
 }
 
-// leftIn is what is left as it is, by object and the name of the cluster.
-func (t *table) leftIn(left rollout.Remaining) map[object.Ref]map[string]rollout.Left {
-	all := make(map[object.Ref]map[string]rollout.Left, len(left))
+// leftIn is what is left as it is, by object.
+func (t *table) leftIn(left rollout.Remaining) map[object.Ref]rollout.LeftRow {
+	all := make(map[object.Ref]rollout.LeftRow, len(left))
 	for i, cells := range left {
-		if len(cells) == 0 {
-			continue
+		if len(cells) > 0 {
+			all[t.rows[i].Ref] = cells
 		}
-		in := make(map[string]rollout.Left, len(cells))
-		for _, l := range cells {
-			in[t.cluster(l.Cluster)] = l.Left
-		}
-		all[t.rows[i].Ref] = in
 	}
 	return all
 }

@@ -122,17 +122,22 @@ func (c *carried) holds() (held []guard.Held) {
 
 // carriedOut is what was carried out of the plan, for what goes out in stages.
 func carriedOut(t *table, out *carried) staged.Carried {
-	at := t.in.Expanded.Policies.Position
-	return staged.Carried{
-		WasHeld: func(cluster string) bool { _, held := t.in.State.Held[cluster]; return held },
-		IsHeld:  func(cluster string) bool { i, ok := at(cluster); return ok && out.clusters[i].Held != nil },
-		Changes: func(cluster string) func(object.Ref) bool {
-			if i, ok := at(cluster); ok && out.clusters[i].Held == nil {
-				return changes(t, i)
-			}
-			return nil
-		},
+	is := staged.Carried{Turned: map[string]bool{}, Changes: map[string]func(object.Ref) bool{}}
+	for name := range t.in.State.Held {
+		is.Turned[name] = true
 	}
+	for i, c := range out.clusters {
+		if c.Held == nil {
+			if changed := changes(t, i); changed != nil {
+				is.Changes[c.Name] = changed
+			}
+		} else if is.Turned[c.Name] {
+			delete(is.Turned, c.Name)
+		} else {
+			is.Turned[c.Name] = true
+		}
+	}
+	return is
 }
 
 func (t *table) guard() *guard.Guard {

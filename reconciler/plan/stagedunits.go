@@ -110,7 +110,7 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout
 		is.Refused, is.Wrong = "a release of it may give another result each time", []diag.Diagnostic{d}
 	}
 	var refused string
-	if is.Stages, is.Orders, refused = s.assigned(inForce, &u); refused != "" && is.Refused == "" {
+	if is.Stages, is.Turns, refused = s.assigned(inForce, &u); refused != "" && is.Refused == "" {
 		is.Refused = refused
 	}
 	for _, name := range append(stageNames(inForce), rollouts.Unmatched) {

@@ -109,7 +109,7 @@ func (s *stager) laidOut(written manifest.Input, atTheEnd bool) staged.Result {
 
 // assigned says in which stages of the strategy of a unit clusters are; see staged.Assigner. Where the unit has what virtual
 // clusters share with their host, they are where that is.
-func (s *stager) assigned(by *rollouts.Strategy, u *units.Unit) (stages []string, orders []int, refused string) {
+func (s *stager) assigned(by *rollouts.Strategy, u *units.Unit) (stages []string, turns []int, refused string) {
 	v := s.table.in.Expanded.Policies.Virtual
 	if v != nil && slices.ContainsFunc(u.Refs, mapped.Shared) {
 		return s.atHosts.Of(by, func() []kubefleet.Cluster { return s.labelled(v.Host) })
@@ -160,10 +160,13 @@ func (s *stager) speakers() []string {
 
 // olderVersions returns what units would be at older commits today, each commit evaluated once.
 func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(commit string) (older.Units, bool) {
-	evaluated := map[string]*older.Units{}
+	evaluated, open := map[string]*older.Units{}, map[rollouts.Unit]*rollouts.Rollout{}
 	var all []rollouts.Unit
 	for i := range list {
 		all = append(all, list[i].Unit.Unit)
+		if was := list[i].Before; was != nil && was.Status.Phase != rollouts.Done {
+			open[was.Unit] = was
+		}
 	}
 	return func(commit string) (older.Units, bool) {
 		v := s.version(commit)
@@ -174,8 +177,7 @@ func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(
 			is := older.Evaluate(older.Input{
 				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written,
 				Backends: s.table.wanted.Backends, Units: all,
-				IsTarget: staged.Target(list, commit), ShowsOther: staged.Others(list, commit),
-				Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
+				Open: open, Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
 			})
 			evaluated[commit] = &is
 		}
@@ -195,20 +197,20 @@ func (s *stager) version(commit string) *older.Version {
 	return v
 }
 
-// has is what clusters have of an object, with its replicas where they can be told.
-func (s *stager) has(r object.Ref) (targets []schedule.Target) {
-	have := s.table.have(r)
-	var last *files.Blob // most clusters have the same
-	var replicas int32
+// has appends what clusters have of an object, with its replicas where they can be told.
+func (s *stager) has(targets []schedule.Target, r object.Ref) []schedule.Target {
+	have, counts := s.table.have(r), map[*files.Blob]int32{} // most clusters have the same
 	for i := range s.table.group {
 		b := have(i)
 		if b == nil {
 			continue
 		}
-		if b != last {
-			last, replicas = b, s.table.replicas.Of(b).N
+		n, known := counts[b]
+		if !known {
+			n = s.table.replicas.Of(b).N
+			counts[b] = n
 		}
-		targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: replicas})
+		targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: n})
 	}
 	return targets
 }

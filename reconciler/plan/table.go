@@ -47,9 +47,8 @@ type table struct {
 	pulled   schedule.Pulled // nil until it is asked
 	// stopped are the clusters of which it cannot be told what they are to hold.
 	stopped map[int]reason.Reason
-	// recorded is what was left as it was by the plan that is made again, by the names of clusters; nil
-	// for a plan of its own.
-	recorded map[object.Ref]map[string]state.Left
+	// recorded is what was left as it was by the plan that is made again; nil for a plan of its own.
+	recorded map[object.Ref][]state.LeftIn
 	leaving  map[object.Ref][]string // see Plan.Leaving
 	// units are those of objects that go out in stages, by number, of are their rows, and staged is what was decided of them.
 	units     map[object.Ref]int
@@ -170,26 +169,24 @@ func (t *table) Row(i int) rollout.Row {
 	row := rollout.Row{
 		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref],
 	}
-	have, wants := t.have(r.Ref), r.Wants
+	have, each := t.have(r.Ref), r.Each()
 	leaving, stays, recorded := t.leaving[r.Ref], t.mover.stays[r.Ref], t.recorded[r.Ref]
-	row.Cells = make([]rollout.Cell, 0, len(wants))
+	row.Cells = make([]rollout.Cell, 0, len(r.Wants))
 	for cluster := range t.group {
 		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
-		want := manifest.Want{}
-		if len(wants) > 0 && int(wants[0].Cluster) == cluster {
-			want, wants, c.Want = wants[0], wants[1:], true
-		}
-		l, isRecorded := recorded[t.cluster(cluster)]
+		want, isWanted, block := each(cluster)
+		l, isRecorded := state.LeftAt(recorded, t.cluster(cluster))
+		c.Want = isWanted
 		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
-		if stands, ok := r.Stands[int32(cluster)]; ok {
+		if stands, ok := r.Standing(cluster); ok {
 			c.Have = stands != manifest.Nothing
 		}
 		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
 		c.Step = slices.Contains(leaving, t.cluster(cluster)) || slices.Contains(stays, t.cluster(cluster))
-		if c.Block = t.block(r, &c, want.Blob); isRecorded {
-			c.Block = cmp.Or(l.Reason, waitsForStage(r, cluster), reason.NotRead)
+		if c.Block = t.block(r.Ref, &c, want.Blob, block); isRecorded {
+			c.Block = cmp.Or(l.Reason, waitsForStage(block), reason.NotRead)
 		}
 		if row.Divided {
 			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
@@ -200,26 +197,22 @@ func (t *table) Row(i int) rollout.Row {
 	return row
 }
 
-// block says why what is wanted of a cell cannot be carried out; empty if it can. Of a plan that is made
+// block says why what is wanted of a cell cannot be carried out, which is what its row says; empty if it can. Of a plan that is made
 // again the record says it; only where an object has no binding and is not there, no record does.
-func (t *table) block(r *manifest.Row, c *rollout.Cell, wanted int32) reason.Reason {
-	block := r.Blocks[int32(c.Cluster)] //nolint:gosec // an index
-	if t.in.Replay != nil {
-		if c.Want && wanted == manifest.Unwritten {
-			return block
-		}
+func (t *table) block(r object.Ref, c *rollout.Cell, wanted int32, of reason.Reason) reason.Reason {
+	switch {
+	case t.in.Replay != nil && (!c.Want || wanted != manifest.Unwritten):
 		return ""
-	}
-	if block == "" && !c.Want && t.unlisted.stays[r.Ref][c.Cluster] {
+	case t.in.Replay == nil && of == "" && !c.Want && t.unlisted.stays[r][c.Cluster]:
 		return reason.Unlisted
 	}
-	return block
+	return of
 }
 
-// waitsForStage is the block of a cell that waits for its stage; empty for none. Of an object without a binding the record has no
+// waitsForStage is a block of a cell if that waits for its stage; empty for none. Of an object without a binding the record has no
 // reason, and this is what it was.
-func waitsForStage(r *manifest.Row, cluster int) reason.Reason {
-	if block := r.Blocks[int32(cluster)]; block.IsStaged() { //nolint:gosec // an index
+func waitsForStage(block reason.Reason) reason.Reason {
+	if block.IsStaged() {
 		return block
 	}
 	return ""
@@ -370,10 +363,10 @@ func (t *table) layOut(left rollout.Remaining) {
 // standing is the number of what a cluster that shows an older version is to hold in a cell that is left as it is, on the
 // fleet of today; false where it holds what it has.
 func standing(row *manifest.Row, l rollout.LeftCell) (blob int32, isOlder bool) {
-	if len(row.Stands) == 0 || !l.Reason.IsStaged() {
+	if !l.Reason.IsStaged() {
 		return 0, false
 	}
-	stands, isOlder := row.Stands[int32(l.Cluster)] //nolint:gosec // an index
+	stands, isOlder := row.Standing(l.Cluster)
 	if stands == manifest.Nothing {
 		return layout.Nothing, isOlder
 	}

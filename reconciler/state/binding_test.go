@@ -98,24 +98,24 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 		name       string
 		decided    bool
 		unrendered bool
-		left       map[string]Left
+		left       []LeftIn
 		want       []string // the clusters of the binding; nil for none
 		isPlaced   bool
 	}{
 		{"it is decided and as decided", true, false, nil, []string{"a", "b"}, true},
-		{"it is decided and not as decided", true, false, map[string]Left{"a": kept, "b": missed}, []string{"a", "b"}, true},
+		{"it is decided and not as decided", true, false, []LeftIn{{kept, "a"}, {missed, "b"}}, []string{"a", "b"}, true},
 		{"it is gone", false, false, nil, nil, false},
-		{"it is gone and kept", false, false, map[string]Left{"b": kept}, []string{"b"}, true},
-		{"it is gone and kept where it never was decided", false, false, map[string]Left{"c": kept}, []string{}, true},
-		{"it is gone and missed", false, false, map[string]Left{"b": missed}, nil, false},
+		{"it is gone and kept", false, false, []LeftIn{{kept, "b"}}, []string{"b"}, true},
+		{"it is gone and kept where it never was decided", false, false, []LeftIn{{kept, "c"}}, []string{}, true},
+		{"it is gone and missed", false, false, []LeftIn{{missed, "b"}}, nil, false},
 		{"its release fails", false, true, nil, []string{}, false},
-		{"its release fails, and it is missed", false, true, map[string]Left{"b": missed}, []string{}, false},
-		{"its release fails, and it is kept", false, true, map[string]Left{"b": kept}, []string{"b"}, true},
+		{"its release fails, and it is missed", false, true, []LeftIn{{missed, "b"}}, []string{}, false},
+		{"its release fails, and it is kept", false, true, []LeftIn{{kept, "b"}}, []string{"b"}, true},
 		{"its release fails, and something else sends it", true, true, nil, []string{"a", "b"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			earlier := State{Bindings: map[object.Ref]*karmada.ResourceBinding{web: old("a", "b")}}
-			c := Content{Left: map[object.Ref]map[string]Left{}, Unrendered: map[object.Ref]bool{}}
+			c := Content{Left: map[object.Ref][]LeftIn{}, Unrendered: map[object.Ref]bool{}}
 			if tt.left != nil {
 				c.Left[web] = tt.left
 			}
@@ -155,7 +155,7 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 func TestSentencesOfEarlierVersionsGetCodes(t *testing.T) {
 	b := NewBinding("apps/v1", web)
 	b.Spec.Clusters = targets("a", "b")
-	was, err := Encode(Content{Bindings: []*karmada.ResourceBinding{b}, Left: map[object.Ref]map[string]Left{web: {"a": {Reason: reason.NotGone}}}}, nil, nil)
+	was, err := Encode(Content{Bindings: []*karmada.ResourceBinding{b}, Left: map[object.Ref][]LeftIn{web: {{Left{Reason: reason.NotGone}, "a"}}}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,11 +174,11 @@ func TestSentencesOfEarlierVersionsGetCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := map[string]Left{"a": {Reason: reason.NotGone}}
+	left := []LeftIn{{Left{Reason: reason.NotGone}, "a"}}
 	if d := cmp.Diff(left, older.Left()[web]); d != "" || !WaitsForGone(older.Bindings[web]) {
 		t.Errorf("it waits for the old copy: %t; %s", WaitsForGone(older.Bindings[web]), d)
 	}
-	again, err := Encode(Content{Bindings: []*karmada.ResourceBinding{older.Bindings[web]}, Left: map[object.Ref]map[string]Left{web: left}}, &older, nil)
+	again, err := Encode(Content{Bindings: []*karmada.ResourceBinding{older.Bindings[web]}, Left: map[object.Ref][]LeftIn{web: left}}, &older, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

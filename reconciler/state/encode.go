@@ -24,8 +24,8 @@ import (
 // Content is what a plan wants remembered.
 type Content struct {
 	Bindings []*karmada.ResourceBinding // what was decided
-	// Left is where objects are not as decided, by object and cluster.
-	Left map[object.Ref]map[string]Left
+	// Left is where objects are not as decided: by object, in the order of clusters.
+	Left map[object.Ref][]LeftIn
 	// Unrendered are objects that are not known to be gone, because the release that rendered them cannot be rendered.
 	Unrendered map[object.Ref]bool
 

@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -22,29 +23,45 @@ type Left struct {
 	Reason reason.Reason
 }
 
-// Left returns where objects are not as decided: by object and cluster.
-func (s *State) Left() map[object.Ref]map[string]Left {
-	all := map[object.Ref]map[string]Left{}
-	note := func(r object.Ref, cluster string, l Left) {
-		if all[r] == nil {
-			all[r] = map[string]Left{}
-		}
-		all[r][cluster] = l
+// LeftIn is an object in a cluster, by its name, that is not as decided.
+type LeftIn struct {
+	Left
+
+	Cluster string
+}
+
+// Compare orders by clusters.
+func (l LeftIn) Compare(o LeftIn) int { return strings.Compare(l.Cluster, o.Cluster) }
+
+// LeftAt is how an object is left in a cluster; false if it is as decided there.
+func LeftAt(in []LeftIn, cluster string) (Left, bool) {
+	i, isLeft := slices.BinarySearchFunc(in, LeftIn{Cluster: cluster}, LeftIn.Compare)
+	if !isLeft {
+		return Left{}, false
 	}
+	return in[i].Left, true
+}
+
+// Left returns where objects are not as decided: by object, in the order of clusters.
+func (s *State) Left() map[object.Ref][]LeftIn {
+	all := map[object.Ref][]LeftIn{}
 	for r, b := range s.Bindings {
 		for _, item := range b.Status.AggregatedStatus {
-			note(r, item.ClusterName, Left{Kept: item.Applied, Reason: reason.Reason(item.Reason)})
+			all[r] = append(all[r], LeftIn{Left{Kept: item.Applied, Reason: reason.Reason(item.Reason)}, item.ClusterName})
 		}
 	}
 	for r, clusters := range s.Kept {
 		for _, c := range clusters {
-			note(r, c, Left{Kept: true})
+			all[r] = append(all[r], LeftIn{Left{Kept: true}, c})
 		}
 	}
 	for r, clusters := range s.Missed {
 		for _, c := range clusters {
-			note(r, c, Left{Reason: reason.Nowhere}) // for what it waits is not recorded
+			all[r] = append(all[r], LeftIn{Left{Reason: reason.Nowhere}, c}) // for what it waits is not recorded
 		}
+	}
+	for _, in := range all {
+		slices.SortFunc(in, LeftIn.Compare)
 	}
 	return all
 }
@@ -75,12 +92,12 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 			continue
 		}
 		k := kept{Object: r}
-		for _, cluster := range slices.Sorted(maps.Keys(c.Left[r])) {
-			switch l := c.Left[r][cluster]; {
+		for _, l := range c.Left[r] {
+			switch {
 			case l.Kept:
-				k.Clusters = append(k.Clusters, cluster)
+				k.Clusters = append(k.Clusters, l.Cluster)
 			case l.Reason.Freezes():
-				k.Missing = append(k.Missing, cluster)
+				k.Missing = append(k.Missing, l.Cluster)
 			}
 		}
 		if len(k.Clusters)+len(k.Missing) > 0 {
@@ -100,26 +117,40 @@ func (s *State) binding(r object.Ref) *karmada.ResourceBinding {
 }
 
 // withStatus returns a binding that says where its object is not as decided.
-func withStatus(b *karmada.ResourceBinding, left map[string]Left) *karmada.ResourceBinding {
-	var status []karmada.AggregatedStatusItem
-	for _, cluster := range slices.Sorted(maps.Keys(left)) {
-		l := left[cluster]
-		status = append(status, karmada.AggregatedStatusItem{
-			ClusterName: cluster, Applied: l.Kept, AppliedMessage: l.Reason.Message(), Reason: string(l.Reason),
-		})
-	}
-	if slices.Equal(b.Status.AggregatedStatus, status) {
-		return b
+func withStatus(b *karmada.ResourceBinding, left []LeftIn) *karmada.ResourceBinding {
+	is := said{}
+	if slices.EqualFunc(b.Status.AggregatedStatus, left, func(s karmada.AggregatedStatusItem, l LeftIn) bool { return s == is.status(l) }) {
+		return b // which is so most of the time
 	}
 	out := *b
-	out.Status.AggregatedStatus = status
+	out.Status.AggregatedStatus = slices.Grow([]karmada.AggregatedStatusItem(nil), len(left))
+	for _, l := range left {
+		out.Status.AggregatedStatus = append(out.Status.AggregatedStatus, is.status(l))
+	}
 	return &out
+}
+
+// said is a reason and its sentence. Most clusters have the same.
+type said struct {
+	reason  reason.Reason
+	message string
+}
+
+// status says in Karmada's words how an object is left.
+func (s *said) status(l LeftIn) karmada.AggregatedStatusItem {
+	if s.reason != l.Reason {
+		s.reason, s.message = l.Reason, l.Reason.Message()
+	}
+	return karmada.AggregatedStatusItem{ClusterName: l.Cluster, Applied: l.Kept, AppliedMessage: s.message, Reason: string(l.Reason)}
 }
 
 // leftOver returns the last binding of an object that nobody sends any longer, with the
 // clusters that keep it.
-func leftOver(old *karmada.ResourceBinding, left map[string]Left) *karmada.ResourceBinding {
-	gone := func(c karmada.TargetCluster) bool { return !left[c.Name].Kept }
+func leftOver(old *karmada.ResourceBinding, left []LeftIn) *karmada.ResourceBinding {
+	gone := func(c karmada.TargetCluster) bool {
+		l, _ := LeftAt(left, c.Name)
+		return !l.Kept
+	}
 	out := *old
 	out.Spec.Clusters = slices.DeleteFunc(slices.Clone(old.Spec.Clusters), gone)
 	out.Spec.RequiredBy = nil

@@ -41,7 +41,7 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 			Broken:  map[string]Part{"a.yaml": {Digest: "d", Commit: "c0ffee"}},
 			Objects: []Good{{Object: web, Cluster: "eu", Commit: "c0ffee", In: []string{"a.yaml"}}},
 		},
-		Left: map[object.Ref]map[string]Left{{Kind: "Namespace", Name: "shop"}: {"us": {Kept: true}, "eu": {Kept: true}, "as": {Reason: "it was never there"}}},
+		Left: map[object.Ref][]LeftIn{{Kind: "Namespace", Name: "shop"}: {{Left{Reason: "it was never there"}, "as"}, {Left{Kept: true}, "eu"}, {Left{Kept: true}, "us"}}},
 	}
 	folder, err := Encode(in, nil, nil)
 	if err != nil {

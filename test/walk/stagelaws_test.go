@@ -60,9 +60,9 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 func kept(res *reconciler.Result, refs map[string]bool) map[string]bool {
 	all := map[string]bool{}
 	for r, left := range res.Plan.Left {
-		for cluster, l := range left {
+		for _, l := range left {
 			if !l.Reason.IsStaged() && refs[r.Kind+"/"+r.Namespace+"/"+r.Name] {
-				all[cluster] = true
+				all[res.Plan.Clusters[l.Cluster].Name] = true
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/interpret"
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
@@ -67,17 +66,15 @@ func Template(p *plan.Plan, r object.Ref) (Explanation, bool) {
 		w.Changes, w.Err = manifest.Explain(l, d, target)
 		e.Clusters = append(e.Clusters, w)
 	}
-	for name := range left {
-		if !slices.ContainsFunc(d.Targets, func(c karmada.TargetCluster) bool { return c.Name == name }) {
-			e.Clusters = append(e.Clusters, Written{Cluster: name})
+	for i := range left {
+		name := p.Clusters[left[i].Cluster].Name
+		n := slices.IndexFunc(e.Clusters, func(w Written) bool { return w.Cluster == name })
+		if n < 0 {
+			n, e.Clusters = len(e.Clusters), append(e.Clusters, Written{Cluster: name})
 		}
+		e.Clusters[n].Left = &left[i].Left
 	}
 	slices.SortFunc(e.Clusters, func(a, b Written) int { return cmp.Compare(a.Cluster, b.Cluster) })
-	for i, w := range e.Clusters {
-		if l, ok := left[w.Cluster]; ok {
-			e.Clusters[i].Left = &l
-		}
-	}
 	return e, true
 }
 

@@ -59,7 +59,7 @@ func hasLeft(p *plan.Plan, d *plan.Decision) (said []string) {
 		if d.Targeted(cluster) || d.Moves.IsLeaving(cluster) {
 			continue
 		}
-		switch l := p.Left[d.Ref()][cluster]; {
+		switch l := p.LeftAt(d.Ref(), cluster); {
 		case !l.Kept:
 			said = append(said, fmt.Sprintf("%s has left %s", d.Ref(), cluster))
 		case d.Moves.Leaves(cluster):
@@ -73,7 +73,7 @@ func hasLeft(p *plan.Plan, d *plan.Decision) (said []string) {
 // sentence each.
 func ByDecision(p *plan.Plan) (said []string) {
 	for _, m := range p.Moves {
-		switch isKept := p.Left[m.Object][m.From].Kept; {
+		switch isKept := p.LeftAt(m.Object, m.From).Kept; {
 		case !m.Began && m.Stays != "":
 			said = append(said, fmt.Sprintf("%s goes from %s to %s: %s", m.Object, m.From, words.List(m.To), m.How()))
 		case m.Began && m.Stays == "" && !isKept:

@@ -111,7 +111,7 @@ func table(r *manifest.Result) string {
 			if w, ok := row.Wanted(int(i)); ok {
 				words = append(words, fmt.Sprintf("%d:%d", i, w.Blob))
 			}
-			if b := row.Blocks[i]; b != "" {
+			if b := row.Blocked(int(i)); b != "" {
 				said := strings.Fields(b.Message())
 				words = append(words, fmt.Sprintf("%d!%s", i, said[len(said)-1]))
 			}
@@ -272,8 +272,8 @@ func TestManyClassesAreMadeBesideEachOther(t *testing.T) {
 	row := r.Rows[slices.IndexFunc(r.Rows, func(row manifest.Row) bool { return row.Ref.Kind == "ConfigMap" })]
 	for i := range clusters {
 		w, wanted := row.Wanted(i)
-		if fails := i%10 == 3; !wanted || fails != (w.Blob == manifest.Unwritten) || fails != (row.Blocks[int32(i)] == reason.Failed) {
-			t.Fatalf("cluster %d: %+v, block %q", i, w, row.Blocks[int32(i)])
+		if fails := i%10 == 3; !wanted || fails != (w.Blob == manifest.Unwritten) || fails != (row.Blocked(i) == reason.Failed) {
+			t.Fatalf("cluster %d: %+v, block %q", i, w, row.Blocked(i))
 		}
 		if w.Blob == manifest.Unwritten {
 			continue

@@ -17,16 +17,20 @@ type Want struct{ Cluster, Blob int32 }
 // Unwritten is the number of a blob that is not known, because something blocks it.
 const Unwritten = -1
 
+// Block is why what is wanted in a cluster, be it nothing, cannot be carried out now.
+type Block struct {
+	Cluster int32
+	Why     reason.Reason
+}
+
 // Row is what is wanted of one object.
 type Row struct {
-	Ref   object.Ref
-	Wants []Want // in the order of clusters
-	// Blocks are the clusters in which what is wanted, be it nothing, cannot be carried
-	// out now.
-	Blocks map[int32]reason.Reason
-	// Stands are the numbers of what clusters are to have while their cell is blocked, in place of what they
-	// have; Nothing for nothing. Only where a cluster shows an older version is there any.
-	Stands map[int32]int32
+	Ref    object.Ref
+	Wants  []Want  // in the order of clusters
+	Blocks []Block // likewise
+	// Stands is what clusters are to have while their cell is blocked, in place of what they have: Nothing for nothing.
+	// Only where a cluster shows an older version is there any. It is in the order of clusters, too.
+	Stands []Want
 }
 
 // Nothing is the number of no blob.
@@ -73,13 +77,32 @@ func (r *Row) later(in *index.Policies, targets []schedule.Target) {
 
 // Block notes that something is in the way in a cluster; what was first counts.
 func (r *Row) Block(cluster int, why reason.Reason) {
-	i := int32(cluster) //nolint:gosec // a fleet has far fewer clusters
-	if r.Blocks == nil {
-		r.Blocks = map[int32]reason.Reason{}
+	if at, isBlocked := blockAt(r.Blocks, cluster); !isBlocked {
+		r.Blocks = slices.Insert(r.Blocks, at, Block{int32(cluster), why}) //nolint:gosec // a fleet has far fewer clusters
 	}
-	if _, ok := r.Blocks[i]; !ok {
-		r.Blocks[i] = why
+}
+
+// Unblock notes that nothing is in the way in a cluster.
+func (r *Row) Unblock(cluster int) {
+	if at, isBlocked := blockAt(r.Blocks, cluster); isBlocked {
+		r.Blocks = slices.Delete(r.Blocks, at, at+1)
 	}
+}
+
+// Blocked says what is in the way in a cluster; empty for nothing.
+func (r *Row) Blocked(cluster int) reason.Reason {
+	if at, isBlocked := blockAt(r.Blocks, cluster); isBlocked {
+		return r.Blocks[at].Why
+	}
+	return ""
+}
+
+// blockAt is where the block of a cluster is, or would be.
+func blockAt(in []Block, cluster int) (int, bool) {
+	if n := len(in); n == 0 || int(in[n-1].Cluster) < cluster {
+		return n, false // most come in the order of clusters
+	}
+	return slices.BinarySearchFunc(in, cluster, func(b Block, c int) int { return int(b.Cluster) - c })
 }
 
 // wants reports whether something is wanted in a cluster, before wants are in order.
@@ -89,9 +112,69 @@ func (r *Row) wants(cluster int) bool {
 
 // Wanted returns what is wanted in a cluster; false for nothing.
 func (r *Row) Wanted(cluster int) (Want, bool) {
-	i, ok := slices.BinarySearchFunc(r.Wants, cluster, func(w Want, c int) int { return int(w.Cluster) - c })
+	at, ok := wantAt(r.Wants, cluster)
 	if !ok {
 		return Want{}, false
 	}
-	return r.Wants[i], true
+	return r.Wants[at], true
+}
+
+// Each returns what says of clusters, which it is asked about in their order, what is wanted there and what is in the way.
+func (r *Row) Each() func(cluster int) (w Want, isWanted bool, why reason.Reason) {
+	wants, blocks := r.Wants, r.Blocks
+	return func(cluster int) (w Want, isWanted bool, why reason.Reason) {
+		for len(wants) > 0 && int(wants[0].Cluster) < cluster {
+			wants = wants[1:]
+		}
+		for len(blocks) > 0 && int(blocks[0].Cluster) < cluster {
+			blocks = blocks[1:]
+		}
+		if isWanted = len(wants) > 0 && int(wants[0].Cluster) == cluster; isWanted {
+			w = wants[0]
+		}
+		if len(blocks) > 0 && int(blocks[0].Cluster) == cluster {
+			why = blocks[0].Why
+		}
+		return w, isWanted, why
+	}
+}
+
+// Want has a cluster want a blob, which is then the only one that it wants.
+func (r *Row) Want(cluster int, blob int32) { r.Wants = with(r.Wants, cluster, blob) }
+
+// Unwant has a cluster want nothing.
+func (r *Row) Unwant(cluster int) {
+	if at, ok := wantAt(r.Wants, cluster); ok {
+		r.Wants = slices.Delete(r.Wants, at, at+1)
+	}
+}
+
+// Stand says what a cluster is to have while its cell is blocked.
+func (r *Row) Stand(cluster int, blob int32) { r.Stands = with(r.Stands, cluster, blob) }
+
+// Standing returns what a cluster is to have while its cell is blocked; false for what it has.
+func (r *Row) Standing(cluster int) (blob int32, ok bool) {
+	at, ok := wantAt(r.Stands, cluster)
+	if !ok {
+		return 0, false
+	}
+	return r.Stands[at].Blob, true
+}
+
+// with returns wants in which a cluster has a blob.
+func with(in []Want, cluster int, blob int32) []Want {
+	at, ok := wantAt(in, cluster)
+	if !ok {
+		in = slices.Insert(in, at, Want{Cluster: int32(cluster)}) //nolint:gosec // a fleet has far fewer clusters
+	}
+	in[at].Blob = blob
+	return in
+}
+
+// wantAt is where the want of a cluster is, or would be.
+func wantAt(in []Want, cluster int) (int, bool) {
+	if n := len(in); n == 0 || int(in[n-1].Cluster) < cluster {
+		return n, false // most come in the order of clusters
+	}
+	return slices.BinarySearchFunc(in, cluster, func(w Want, c int) int { return int(w.Cluster) - c })
 }

@@ -92,13 +92,13 @@ func (r *Result) Rewrite(in Input, decisions []schedule.Decision) {
 			if !ok {
 				continue
 			}
-			delete(row.Blocks, want.Cluster)
+			row.Unblock(int(want.Cluster))
 			if want.Blob = w.Blob; w.Blob >= 0 {
 				want.Blob = r.Blobs.Add(again.Blobs.At(w.Blob))
 			}
 		}
-		for cluster, why := range is.Blocks {
-			row.Block(int(cluster), why)
+		for _, b := range is.Blocks {
+			row.Block(int(b.Cluster), b.Why)
 		}
 	}
 }

@@ -58,16 +58,14 @@ type Input struct {
 	// Asked is what the plan decides by: its state, time, and how work leaves clusters. Policies and
 	// templates are the version's.
 	Asked schedule.Input
-	// Has is what clusters have of an object, with its replicas where they can be told, in the order of names.
-	Has   func(object.Ref) []schedule.Target
+	// Has appends what clusters have of an object, with its replicas where they can be told, in the order of names.
+	Has   func(to []schedule.Target, r object.Ref) []schedule.Target
 	Write manifest.Input // its policies, decisions and config are the version's
 	// Backends is what was found of the Services that an object sends traffic to.
 	Backends func(*schedule.Decision) map[string]ingress.Found
 	Units    []rollouts.Unit
-	// IsTarget reports a unit whose run goes to the version.
-	IsTarget func(rollouts.Unit) bool
-	// ShowsOther reports a cluster that shows another version of a unit, while its run is open.
-	ShowsOther func(u rollouts.Unit, cluster string) bool
+	// Open are the runs that are open.
+	Open map[rollouts.Unit]*rollouts.Rollout
 	// Renderer is the version of what renders.
 	Renderer string
 	// Memo remembers digests.
@@ -142,11 +140,10 @@ func (in *Input) keeping(row manifest.Row, decided []schedule.Decision) manifest
 	if len(row.Blocks) == 0 || schedule.Find(decided, row.Ref) != nil {
 		return row
 	}
-	for _, t := range in.Has(row.Ref) {
+	for _, t := range in.Has(nil, row.Ref) {
 		i, ok := in.Version.Expanded.Policies.Position(t.Name)
-		if _, isWanted := row.Wanted(i); ok && !isWanted && row.Blocks[int32(i)] == reason.NotRendered { //nolint:gosec // an index
-			row.Wants = append(row.Wants, manifest.Want{Cluster: int32(i), Blob: manifest.Unwritten}) //nolint:gosec // an index
-			slices.SortFunc(row.Wants, func(a, b manifest.Want) int { return int(a.Cluster - b.Cluster) })
+		if _, isWanted := row.Wanted(i); ok && !isWanted && row.Blocked(i) == reason.NotRendered {
+			row.Want(i, manifest.Unwritten)
 		}
 	}
 	return row
@@ -202,52 +199,60 @@ func (v *Version) source(r object.Ref) (isThere, isClaimed bool) {
 // was divided that they show, but for what those got more that show another one; the target of a run is divided anew.
 func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmada.ResourceBinding {
 	all, placements := maps.Clone(in.Asked.State.Bindings), map[*policies.Propagation]string{}
+	var have []schedule.Target
 	for _, t := range templates {
 		b := all[t.Ref()]
 		if b == nil {
 			continue
 		}
-		is := *b
-		is.Spec.Clusters = in.Has(t.Ref())
+		have = in.Has(have[:0], t.Ref())
 		p := claims(in.Version.Expanded, t)
-		if p == nil || !p.Divides() || t.Part != nil && len(t.Part.Failed) > 0 {
+		isDivided := p != nil && p.Divides() && (t.Part == nil || len(t.Part.Failed) == 0)
+		if !isDivided && slices.Equal(have, b.Spec.Clusters) {
+			continue // what is remembered of the binding serves
+		}
+		is := *b
+		if is.Spec.Clusters = slices.Clone(have); !isDivided {
 			all[t.Ref()] = &is
 			continue
 		}
 		if _, known := placements[p]; !known {
 			placements[p] = state.Placement(&p.Spec.Placement)
 		}
-		u, replicas := in.Version.Of[p.Object.Ref()], in.replicas(t)
+		run, replicas := in.Open[in.Version.Of[p.Object.Ref()]], in.replicas(t)
 		switch isDecided := state.PlacedBy(b, placements[p]) && b.Spec.Replicas == replicas; {
 		case isDecided:
-		case in.IsTarget(u):
+		case run != nil && run.Status.Target.Commit == in.Version.Commit:
 			all[t.Ref()] = &is
 		default:
-			is.Spec.Clusters = in.divided(u, t, is.Spec.Clusters, b.Spec.Clusters, replicas)
+			is.Spec.Clusters = in.divided(run, t, is.Spec.Clusters, b.Spec.Clusters, replicas)
 			all[t.Ref()] = state.AsPlacedBy(is, placements[p])
 		}
 	}
 	return all
 }
 
-// divided is how the replicas of a template of the version were divided among clusters that have it, in a run by which some of these have
-// the larger of two shares: what they have together beyond the replicas is taken off those that show another version, and have no more than
-// their share of that, as it was decided; whoever has more than that has its share of this version. It is taken off what they have beyond
-// their share of this version, were it divided anew, first.
+// divided is how the replicas of a template of the version were divided among clusters that have it, in a run, if one is open, by
+// which some of these have the larger of two shares: what they have together beyond the replicas is taken off those that show another
+// version, and have no more than their share of that, as it was decided; whoever has more than that has its share of this version. It is
+// taken off what they have beyond their share of this version, were it divided anew, first.
 func (in *Input) divided(
-	u rollouts.Unit, t *template.Template, have, decided []schedule.Target, replicas int32,
+	run *rollouts.Rollout, t *template.Template, have, decided []schedule.Target, replicas int32,
 ) (targets []schedule.Target) {
-	excess := -replicas
+	excess, isDecided := -replicas, make(map[schedule.Target]bool, len(decided))
+	for _, t := range decided {
+		isDecided[t] = true
+	}
 	for _, t := range have {
 		excess += t.Replicas
 	}
-	if excess <= 0 {
+	if run == nil || excess <= 0 {
 		return have
 	}
 	targets = slices.Clone(have)
 	for _, share := range []func(cluster string) int32{in.anew(t), func(string) int32 { return 0 }} {
 		for i, t := range have {
-			if slices.Contains(decided, t) && in.ShowsOther(u, t.Name) {
+			if is, known := run.Clusters[t.Name]; known && is.Shows != in.Version.Commit && isDecided[t] {
 				less := min(excess, max(0, targets[i].Replicas-share(t.Name)))
 				targets[i].Replicas, excess = targets[i].Replicas-less, excess-less
 			}

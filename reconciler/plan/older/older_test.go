@@ -123,15 +123,15 @@ func today(t *testing.T, selected string, have ...string) older.Units {
 	}
 	return older.Evaluate(older.Input{
 		Version: &older.Version{Expanded: &x, Of: names}, Asked: schedule.Input{State: &st, Memo: &schedule.Memo{}}, Units: []rollouts.Unit{web},
-		Has: func(object.Ref) (all []schedule.Target) {
+		Has: func(to []schedule.Target, _ object.Ref) []schedule.Target {
 			for _, name := range have {
-				all = append(all, schedule.Target{Name: name})
+				to = append(to, schedule.Target{Name: name})
 			}
-			return all
+			return to
 		},
 		Write:    manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}},
 		Backends: func(*schedule.Decision) map[string]ingress.Found { return nil },
-		IsTarget: func(rollouts.Unit) bool { return false }, ShowsOther: func(rollouts.Unit, string) bool { return false }, Memo: &units.Memo{},
+		Memo:     &units.Memo{},
 	})
 }
 
@@ -158,7 +158,7 @@ func TestWhatCannotBeRenderedIsNotGone(t *testing.T) {
 				if _, ok := row.Wanted(i); ok {
 					got = append(got, name)
 				}
-				if why := row.Blocks[int32(i)]; why != reason.NotRendered {
+				if why := row.Blocked(i); why != reason.NotRendered {
 					t.Errorf("in the way in %s is %q", name, why)
 				}
 			}

@@ -47,10 +47,10 @@ type Cell struct {
 	// Scales reports that carrying out what is wanted changes how many replicas the
 	// cluster has. It matters in divided rows only.
 	Scales bool
-	Block  reason.Reason
 	// Step reports that the object is leaving the cluster one step after the other, because that, or what is
 	// there, failed, or for others that get it first: whatever is in the way there freezes nothing.
-	Step bool
+	Step  bool
+	Block reason.Reason
 }
 
 // isAside reports that the block of a cell freezes nothing.
@@ -77,6 +77,7 @@ type Row struct {
 type Table interface {
 	// Blocked lists the rows with a block.
 	Blocked() []int
+	// Row makes a row, which belongs to who asks.
 	Row(i int) Row
 	// Stopped are the clusters of which it cannot be told what they are to hold, and why: all that they
 	// have stays as it is, be it in a row or not.
@@ -166,7 +167,6 @@ func (s *settling) enter(rows []int) {
 	for _, i := range rows {
 		if s.rows[i] == nil {
 			row := s.table.Row(i)
-			row.Cells = slices.Clone(row.Cells) // some are blocked here
 			s.rows[i] = &row
 		}
 	}

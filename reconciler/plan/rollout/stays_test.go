@@ -90,7 +90,11 @@ func TestFrozen(t *testing.T) {
 // rows is a table in memory.
 type rows []Row
 
-func (t rows) Row(i int) Row { return t[i] }
+func (t rows) Row(i int) Row {
+	row := t[i]
+	row.Cells = slices.Clone(row.Cells)
+	return row
+}
 
 func (t rows) Stopped() map[int]reason.Reason { return nil }
 

@@ -114,11 +114,11 @@ func resumed(v *view, r rollouts.Rollout) rollouts.Rollout {
 	if isKeptBack(r.Status) {
 		return counted(v, newRun(v, r, r.Status.Target))
 	}
-	stopped := r.Status
+	stopped := r.Status.Phase
 	r.Status.Phase = rollouts.Waiting
 	for name, e := range r.Clusters {
 		e.Forgiven = e.Forgiven || e.State == rollouts.Failed
-		if n, known := v.byName[name]; known && isAwaited(e) && isMissed(stopped, e, &v.Clusters[n]) {
+		if n, known := v.byName[name]; known && isAwaited(e) && isMissed(stopped, &e, &v.Clusters[n]) {
 			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
 		}
 		r.Clusters[name] = e

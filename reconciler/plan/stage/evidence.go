@@ -21,7 +21,7 @@ func counted(v *view, r rollouts.Rollout) rollouts.Rollout {
 		case !known || e.State == rollouts.Skipped || e.State == rollouts.Leaving || e.State == rollouts.Unchanged:
 		case isReleased(e):
 			e = judged(v, rested(v, e, c), c)
-			if !isMissed(r.Status, e, c) {
+			if !isMissed(r.Status.Phase, &e, c) {
 				e = past(v, e, c)
 			}
 			r.Clusters[c.Name] = e

@@ -13,7 +13,7 @@ func Recorded(in Input, r *rollouts.Rollout) Output {
 	out.After = r
 	out.Breaks = Breaks(in, r)
 	for n := range v.Clusters {
-		out.Shown = append(out.Shown, shown(&v, *r, &v.Clusters[n]))
+		out.Shown = append(out.Shown, shown(&v, r, &v.Clusters[n]))
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func taken(v *view, r rollouts.Rollout) (next rollouts.Rollout, unsoaked []strin
 		c := &v.Clusters[n]
 		e, known := r.Clusters[c.Name]
 		isLeft := e.State == rollouts.Leaving || e.State == rollouts.Skipped
-		if known && c.Takes && c.Unwritable == "" && !isLeft && shown(v, r, c).Choice == Kept {
+		if known && c.Takes && c.Unwritable == "" && !isLeft && shown(v, &r, c).Choice == Kept {
 			r.Clusters[c.Name] = released(v, e, r.Status.Target)
 			unsoaked = append(unsoaked, c.Name)
 		}
@@ -38,24 +38,24 @@ func taken(v *view, r rollouts.Rollout) (next rollouts.Rollout, unsoaked []strin
 }
 
 // shown is which version a cluster shows.
-func shown(v *view, r rollouts.Rollout, c *Cluster) Shown {
-	s := r.Status
+func shown(v *view, r *rollouts.Rollout, c *Cluster) Shown {
+	s := &r.Status
 	e, known := r.Clusters[c.Name]
 	isLeaving := e.State == rollouts.Leaving
 	switch isFinishing := s.Phase == rollouts.Finishing; {
-	case isMissed(s, e, c):
+	case isMissed(s.Phase, &e, c):
 	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
 		return Shown{Cluster: c.Name, Choice: Target, Commit: s.Target.Commit}
 	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit): // the source says something that is refused
-		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Target.Commit, IsAnew: isBack(s)}
-	case known && !isReleased(e) && v.isReadable(e.Shows, s):
-		return Shown{Cluster: c.Name, Choice: Older, Commit: e.Shows, IsAnew: isBack(s) || e.Outdated}
+		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Target.Commit, IsAnew: isBack(*s)}
+	case known && !isReleased(e) && v.isReadable(e.Shows, *s):
+		return Shown{Cluster: c.Name, Choice: Older, Commit: e.Shows, IsAnew: isBack(*s) || e.Outdated}
 	}
 	return Shown{Cluster: c.Name, Choice: Kept}
 }
 
 // isMissed reports a cluster that was released, and whose target did not come to its branch before the run stopped: it does not
 // while that is so.
-func isMissed(s rollouts.Status, e rollouts.Cluster, c *Cluster) bool {
-	return isReleased(e) && s.Phase == rollouts.Stopped && !c.IsTarget && !c.Takes
+func isMissed(p rollouts.Phase, e *rollouts.Cluster, c *Cluster) bool {
+	return p == rollouts.Stopped && isReleased(*e) && !c.IsTarget && !c.Takes
 }

@@ -22,7 +22,7 @@ func Decide(in Input) Output {
 	out := in.output(r.Status)
 	out.Shown = make([]Shown, len(in.Clusters))
 	for n := range in.Clusters {
-		out.Shown[n] = shown(&v, r, &in.Clusters[n])
+		out.Shown[n] = shown(&v, &r, &in.Clusters[n])
 	}
 	out.Recheck = next(&v, r)
 	out.Diags = report(&v, r, unsoaked)

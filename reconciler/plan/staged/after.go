@@ -10,13 +10,12 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// Carried is what was carried out of a plan. Clusters are named.
+// Carried is what was carried out of a plan, by the names of clusters.
 type Carried struct {
-	// WasHeld and IsHeld report clusters that the guard held in the plan before, and in this one.
-	WasHeld, IsHeld func(cluster string) bool
-	// Changes returns what reports an object that a cluster gets otherwise than it had it, or loses; nil for a cluster that stays as
-	// it is.
-	Changes func(cluster string) func(object.Ref) bool
+	// Turned are clusters that the guard held in the plan before and not in this one, or the other way round.
+	Turned map[string]bool
+	// Changes reports of clusters that do not stay as they are an object that one gets otherwise than it had it, or loses.
+	Changes map[string]func(object.Ref) bool
 }
 
 // After returns when to look again because of what was carried out. A run takes a cluster as held, or not, that was so in
@@ -31,10 +30,17 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 		if after == nil {
 			continue
 		}
-		for cluster, e := range after.Clusters {
-			if is.WasHeld(cluster) != is.IsHeld(cluster) || isJudged(&r.Outputs[i], cluster, e) && is.changesAny(refs[i], cluster) {
-				return recheck.Recheck{}.By(now.Add(time.Second), now)
-			}
+		again := false
+		for cluster := range is.Turned {
+			_, isConcerned := after.Clusters[cluster]
+			again = again || isConcerned
+		}
+		for cluster, changes := range is.Changes {
+			e, isConcerned := after.Clusters[cluster]
+			again = again || isConcerned && isJudged(&r.Outputs[i], cluster, e) && slices.ContainsFunc(refs[i], changes)
+		}
+		if again {
+			return recheck.Recheck{}.By(now.Add(time.Second), now)
 		}
 	}
 	return recheck.Recheck{}
@@ -44,12 +50,6 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 func isJudged(o *stage.Output, cluster string, e rollouts.Cluster) bool {
 	isHealthy := e.State == rollouts.Healthy && e.Deadline.IsZero()
 	return o.After.Status.Target.Absent || e.Released.IsZero() || wasReleased(o.Before, o.Target, cluster) || isHealthy
-}
-
-// changesAny reports a cluster in which one of objects changes.
-func (is *Carried) changesAny(refs []object.Ref, cluster string) bool {
-	changes := is.Changes(cluster)
-	return changes != nil && slices.ContainsFunc(refs, changes)
 }
 
 // refs are the objects of the units whose runs go on, by unit.

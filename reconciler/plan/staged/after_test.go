@@ -39,13 +39,8 @@ func TestWhatWasCarriedOutIsLookedAtAgain(t *testing.T) {
 			}
 		}
 		r := staged.Result{Of: map[object.Ref]int{ref: 1}, Outputs: []stage.Output{{Before: of(tt.was), After: of(tt.is)}}}
-		no := func(string) bool { return false }
-		again := r.After(staged.Carried{
-			WasHeld: no, IsHeld: no,
-			Changes: func(string) func(object.Ref) bool {
-				return func(r object.Ref) bool { return r == ref && !tt.unchanged }
-			},
-		}, now)
+		changes := func(r object.Ref) bool { return r == ref && !tt.unchanged }
+		again := r.After(staged.Carried{Changes: map[string]func(object.Ref) bool{"eu": changes}}, now)
 		if got := !again.At.IsZero(); got != tt.want {
 			t.Errorf("%s: it is looked at again: %t", tt.name, got)
 		}

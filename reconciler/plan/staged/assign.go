@@ -1,8 +1,10 @@
 package staged
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
@@ -18,13 +20,14 @@ type Assigner struct {
 // assignment is where clusters are by a strategy.
 type assignment struct {
 	stages  []string
-	orders  []int
+	turns   []int
 	refused string
 }
 
-// Of says in which stage of a strategy clusters are, by index, and in which order they are released there. Refused
-// says why no run starts; empty if one may. Clusters are the same each time. What it returns is shared, and must not be changed.
-func (a *Assigner) Of(s *rollouts.Strategy, clusters func() []kubefleet.Cluster) (stages []string, orders []int, refused string) {
+// Of says in which stage of a strategy clusters are, by index, and has their indices in the order in which they are released within a
+// stage. Refused says why no run starts; empty if one may. Clusters are the same each time. What it returns is shared, and must not be
+// changed.
+func (a *Assigner) Of(s *rollouts.Strategy, clusters func() []kubefleet.Cluster) (stages []string, turns []int, refused string) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic("staged: what is recorded of a strategy does not encode: " + err.Error())
@@ -37,7 +40,7 @@ func (a *Assigner) Of(s *rollouts.Strategy, clusters func() []kubefleet.Cluster)
 		is = assigned(s, a.clusters)
 		a.known[string(text)] = is
 	}
-	return is.stages, is.orders, is.refused
+	return is.stages, is.turns, is.refused
 }
 
 func assigned(s *rollouts.Strategy, clusters []kubefleet.Cluster) (a assignment) {
@@ -50,13 +53,18 @@ func assigned(s *rollouts.Strategy, clusters []kubefleet.Cluster) (a assignment)
 	for i := range clusters {
 		at[clusters[i].Name] = i
 	}
-	a.stages, a.orders = make([]string, len(clusters)), make([]int, len(clusters))
+	a.stages, a.turns = make([]string, len(clusters)), make([]int, len(clusters))
+	places := make([]int, len(clusters))
 	is := of.Assign(clusters)
 	for _, members := range is.Stages {
-		for order, name := range members.Clusters {
-			a.stages[at[name]], a.orders[at[name]] = members.Stage.Name, order
+		for place, name := range members.Clusters {
+			a.stages[at[name]], places[at[name]] = members.Stage.Name, place
 		}
 	}
+	for i := range a.turns {
+		a.turns[i] = i
+	}
+	slices.SortStableFunc(a.turns, func(i, j int) int { return cmp.Compare(places[i], places[j]) })
 	if is.Refused {
 		a.refused = fmt.Sprintf("no stage selects %s, and the strategy says that no run starts then", words.List(is.Unmatched))
 	}

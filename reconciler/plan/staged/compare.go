@@ -1,7 +1,6 @@
 package staged
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/scale"
@@ -46,19 +45,22 @@ func compare(in *Input, u *Unit) *comparison {
 	}
 	c.asked.Published = c.published()
 	base, target := stage.Versions(c.asked)
-	for _, commit := range c.shown(base.Commit, target.Commit) {
+	shown := c.shown(base.Commit, target.Commit)
+	for _, commit := range shown {
 		if c.version(commit) == nil {
 			c.asked.Unreadable = append(c.asked.Unreadable, commit)
 		}
 	}
 	wasBase, isTarget := c.of(base), c.of(target)
-	c.collect(c.shown(base.Commit, target.Commit), isTarget)
+	c.collect(shown, isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	areBase, areTarget, back := c.matching(asBase, c.refs), c.matching(asTarget, c.refs), areBack(c, asBase)
 	c.wasTarget = hadTarget(c, isTarget)
 	misses := missed(c, target, areBase, back)
-	for i := range in.Clusters {
+	c.asked.Clusters = make([]stage.Cluster, 0, len(in.Clusters))
+	for n := range in.Clusters {
+		i := u.turn(n)
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
 		concerned = concerned || c.leavesAll && wasReleased(u.Before, target, is.Name)
@@ -69,9 +71,6 @@ func compare(in *Input, u *Unit) *comparison {
 			c.asked.Clusters = append(c.asked.Clusters, is)
 		}
 	}
-	slices.SortStableFunc(c.asked.Clusters, func(a, b stage.Cluster) int {
-		return cmp.Compare(u.order(in.index[a.Name]), u.order(in.index[b.Name]))
-	})
 	return c
 }
 
@@ -118,7 +117,9 @@ func dividesOlder(c *comparison) bool {
 func (c *comparison) shown(commits ...string) []string {
 	if c.unit.Before != nil {
 		for _, is := range c.unit.Before.Clusters {
-			commits = append(commits, is.Shows)
+			if !slices.Contains(commits, is.Shows) {
+				commits = append(commits, is.Shows)
+			}
 		}
 	}
 	slices.Sort(commits)
@@ -212,7 +213,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 		return is, wants || baseWants || is.Has
 	}
 	for _, r := range target.Refs {
-		switch why := target.cells.at(r, i).block; {
+		switch why := target.at(r, i).block; {
 		case isSuspended(why):
 			is.Suspended = true
 		case slices.Contains(inTheWay, why):
@@ -270,7 +271,7 @@ func there(c *comparison, r object.Ref, cluster string) *files.Blob {
 
 // lacks reports that something of what a version wants of objects in a cluster cannot be made, or is not dispatched there.
 func lacks(v *laid, refs []object.Ref, cluster int) bool {
-	return v.isUnwritable(cluster) && slices.ContainsFunc(refs, func(r object.Ref) bool { return v.cells.at(r, cluster).isLacking() })
+	return v.isUnwritable(cluster) && slices.ContainsFunc(refs, func(r object.Ref) bool { return v.at(r, cluster).isLacking() })
 }
 
 // matching reports of clusters, by index, whether they have of objects what a version gives them; of none for nil. Of what cannot be made
@@ -284,13 +285,9 @@ func (c *comparison) matching(v *laid, refs []object.Ref) []bool {
 		all[i] = true
 	}
 	for _, r := range refs {
-		have, cells := c.have[r], v.cells[r]
+		have, wants := c.have[r], v.each(r)
 		for i := range all {
-			if !all[i] {
-				continue
-			}
-			is, want := have(i), cells.at(i).blob
-			all[i] = is == want || is != nil && want != nil && is.ID() == want.ID()
+			all[i] = all[i] && isSame(have(i), wants(i).blob)
 		}
 	}
 	return all

@@ -48,7 +48,7 @@ func TestQuietUnitsAreDecidedAlike(t *testing.T) {
 		blob := files.NewBlob([]byte("kind: ConfigMap\n"))
 		row := manifest.Row{Ref: ref, Wants: []manifest.Want{{Cluster: 0, Blob: blobs.Add(blob)}}}
 		u := tt.unit
-		u.Unit.Unit, u.Digest, u.Refs, u.Stages, u.Orders = done.Unit, "1", []object.Ref{ref}, []string{"prod"}, []int{0}
+		u.Unit.Unit, u.Digest, u.Refs, u.Stages, u.Turns = done.Unit, "1", []object.Ref{ref}, []string{"prod"}, []int{0}
 		in := Input{
 			Units: []Unit{u}, Revision: "b", Published: "a", Now: noon, Clusters: []Cluster{{Name: "eu"}}, Rows: []manifest.Row{row}, Blobs: blobs,
 			Have:     func(object.Ref) func(int) *files.Blob { return func(int) *files.Blob { return nil } },
@@ -65,10 +65,10 @@ func TestQuietUnitsAreDecidedAlike(t *testing.T) {
 		is := Settle(in)
 		in = indexed(in)
 		c := compare(&in, &in.Units[0])
-		out, laid := c.decide(), rowsOf(&in)
-		c.show(&out, laid)
+		out, laid := c.decide(), rows{in: &in, edited: map[object.Ref]*manifest.Row{}}
+		c.show(&out, &laid)
 		out.Shown = nil
-		want := Result{Rows: laid.sorted(), Of: map[object.Ref]int{ref: 1}, Outputs: []stage.Output{out}, Recheck: recheck.Recheck{}.And(out.Recheck), Diags: out.Diags}
+		want := Result{Rows: laid.all(), Of: map[object.Ref]int{ref: 1}, Outputs: []stage.Output{out}, Recheck: recheck.Recheck{}.And(out.Recheck), Diags: out.Diags}
 		if d := cmp.Diff(want, is, cmp.AllowUnexported(stage.Output{})); d != "" {
 			t.Errorf("%s: it is decided otherwise: %s", name, d)
 		}

@@ -14,23 +14,26 @@ import (
 )
 
 // show puts into the rows which version of the unit each cluster shows.
-func (c *comparison) show(out *stage.Output, rs rows) {
+func (c *comparison) show(out *stage.Output, rs *rows) {
 	target := c.delivered(out, c.of(out.Target))
 	isShown, kept := make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters))
+	var as old
+	var last stage.Shown // most clusters show the same
 	for _, s := range out.Shown {
 		i, known := c.in.index[s.Cluster]
 		if !known {
 			continue
 		}
 		isShown[i] = true
-		older := c.delivered(out, c.older(out, s.Commit))
-		as := old{older, s.IsAnew, out.IsBack}
+		if s.Cluster = ""; s != last {
+			last, as = s, old{c.delivered(out, c.older(out, s.Commit)), s.IsAnew, out.IsBack}
+		}
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
-		case s.Choice == stage.Older && older != nil && older.isNow:
+		case s.Choice == stage.Older && as.laid != nil && as.isNow:
 			// it goes back to what the source says
-		case s.Choice == stage.Older && older != nil && (!out.IsBack || !older.isUnwritable(i)) && !c.standing(as)[i]:
+		case s.Choice == stage.Older && as.laid != nil && (!out.IsBack || !as.isUnwritable(i)) && !c.standing(as)[i]:
 			c.write(i, as, rs)
 		default:
 			kept[i] = true
@@ -44,7 +47,7 @@ func (c *comparison) show(out *stage.Output, rs rows) {
 
 // keepWaiting leaves what clusters have of what only the source says, of which the run is not: objects, and where it sends the
 // unit that has nothing to do with it yet, which is to be kept, too.
-func (c *comparison) keepWaiting(isShown, kept []bool, rs rows) {
+func (c *comparison) keepWaiting(isShown, kept []bool, rs *rows) {
 	c.keep(c.waiting, slices.Repeat([]bool{true}, len(kept)), rs)
 	for i := range kept {
 		kept[i] = kept[i] || !isShown[i]
@@ -127,58 +130,56 @@ func share(d *schedule.Decision, cluster string) int32 {
 }
 
 // deliver has a cluster get a version.
-func (c *comparison) deliver(i int, v *laid, rs rows) {
+func (c *comparison) deliver(i int, v *laid, rs *rows) {
 	if v.isNow {
 		return
 	}
 	for _, r := range c.refs {
-		c.set(rs.edit(r), i, v.cells.at(r, i))
+		c.set(rs.edit(r), i, v.at(r, i))
 	}
 }
 
 // set has a cell want what a version wants there.
 func (c *comparison) set(row *manifest.Row, cluster int, is cell) {
-	i := int32(cluster) //nolint:gosec // an index
-	row.Wants = slices.DeleteFunc(row.Wants, func(w manifest.Want) bool { return w.Cluster == i })
-	if delete(row.Blocks, i); is.block != "" {
+	if row.Unblock(cluster); is.block != "" {
 		row.Block(cluster, is.block)
 	}
-	if !is.wanted {
-		return
+	switch {
+	case !is.wanted:
+		row.Unwant(cluster)
+	case is.blob == nil:
+		row.Want(cluster, manifest.Unwritten)
+	default:
+		row.Want(cluster, c.in.Blobs.Add(is.blob))
 	}
-	w := manifest.Want{Cluster: i, Blob: manifest.Unwritten}
-	if is.blob != nil {
-		w.Blob = c.in.Blobs.Add(is.blob)
-	}
-	at, _ := slices.BinarySearchFunc(row.Wants, cluster, func(w manifest.Want, c int) int { return int(w.Cluster) - c })
-	row.Wants = slices.Insert(row.Wants, at, w)
 }
 
 // keep leaves what clusters have of objects of the unit; kept says of which, by index.
-func (c *comparison) keep(refs []object.Ref, kept []bool, rs rows) {
+func (c *comparison) keep(refs []object.Ref, kept []bool, rs *rows) {
 	if !slices.Contains(kept, true) {
 		return
 	}
 	for _, r := range refs {
 		row, have := rs.edit(r), c.have[r]
-		wants := row.Wants
+		each, blocks := row.Each(), make([]manifest.Block, 0, len(kept))
 		for i := range kept {
-			var want *manifest.Want
-			if len(wants) > 0 && int(wants[0].Cluster) == i {
-				want, wants = &wants[0], wants[1:]
+			want, isWanted, why := each(i)
+			if kept[i] && !isThere(c.in.Blobs, want, isWanted, have(i)) {
+				why = c.unit.waits(why)
 			}
-			if kept[i] && !isThere(c.in.Blobs, want, have(i)) {
-				block(c.unit, row, i)
+			if why != "" {
+				blocks = append(blocks, manifest.Block{Cluster: int32(i), Why: why})
 			}
 		}
+		row.Blocks = blocks
 	}
 }
 
-// isThere reports whether a cluster has what is wanted there; nil for nothing, of either.
-func isThere(blobs *manifest.Blobs, want *manifest.Want, has *files.Blob) bool {
+// isThere reports whether a cluster has what is wanted there, be it nothing; nil is nothing.
+func isThere(blobs *manifest.Blobs, want manifest.Want, isWanted bool, has *files.Blob) bool {
 	switch {
-	case want == nil || has == nil:
-		return want == nil && has == nil
+	case !isWanted || has == nil:
+		return !isWanted && has == nil
 	case want.Blob < 0:
 		return false
 	}
@@ -186,35 +187,36 @@ func isThere(blobs *manifest.Blobs, want *manifest.Want, has *files.Blob) bool {
 	return is == has || is.ID() == has.ID()
 }
 
-// block says that the turn of a cluster has not come: what was in the way before is a matter of what waits. That it failed over
+// waits says that the turn of a cluster has not come: what was in the way before is a matter of what waits. That it failed over
 // is told on, for nothing else remembers it.
-func block(u *Unit, row *manifest.Row, cluster int) {
-	why := reason.WaitsForStage
-	if u.isUnstaged() {
-		why = reason.WaitsToGoOut
+func (u *Unit) waits(before reason.Reason) reason.Reason {
+	switch {
+	case before.Outlasts():
+		return before
+	case u.isUnstaged():
+		return reason.WaitsToGoOut
 	}
-	if i := int32(cluster); !row.Blocks[i].Outlasts() { //nolint:gosec // an index
-		delete(row.Blocks, i)
-		row.Block(cluster, why)
-	}
+	return reason.WaitsForStage
 }
 
 // write has a cluster show an older version that the fleet of today asks for otherwise than it is there. What that version does not want
 // leaves if the run goes back, unless it came from another unit; otherwise it stays where the source wants it.
-func (c *comparison) write(i int, v old, rs rows) {
+func (c *comparison) write(i int, v old, rs *rows) {
 	for _, r := range c.refs {
-		row, is, have := rs.edit(r), v.cells.at(r, i), c.have[r](i)
+		row, is, have := rs.edit(r), v.at(r, i), c.have[r](i)
 		_, wanted := row.Wanted(i)
 		if !wanted && !is.wanted {
 			continue // it leaves, by either version
 		}
 		switch {
 		case is.blob != nil:
-			row.Stands[int32(i)] = c.in.Blobs.Add(is.blob) //nolint:gosec // an index
+			row.Stand(i, c.in.Blobs.Add(is.blob))
 		case !is.wanted && (have == nil || v.isBack && !isElsewhere(c, v.laid, r)):
-			row.Stands[int32(i)] = manifest.Nothing //nolint:gosec // an index
+			row.Stand(i, manifest.Nothing)
 		}
-		block(c.unit, row, i)
+		why := c.unit.waits(row.Blocked(i))
+		row.Unblock(i)
+		row.Block(i, why)
 	}
 }
 
@@ -238,21 +240,21 @@ func (c *comparison) standing(v old) []bool {
 		all[i] = true
 	}
 	for _, r := range c.refs {
-		have, wants, targets := c.have[r], v.cells[r], target.cells[r]
+		have, wants, targets := c.have[r], v.each(r), target.each(r)
 		d := schedule.Find(v.Decisions, r)
 		isDivided := d != nil && d.Divided()
 		for i := range all {
 			if !all[i] {
 				continue
 			}
-			has, want := have(i), wants.at(i)
+			has, want := have(i), wants(i)
 			switch {
 			case has == nil:
 				all[i] = want.blob == nil
 			case !want.wanted && v.isBack:
 				all[i] = isElsewhere(c, v.laid, r)
 			case !want.wanted:
-				all[i] = targets.at(i).wanted
+				all[i] = targets(i).wanted
 			case want.blob == nil, want.blob == has:
 			case v.isAnew && want.blob.ID() != has.ID():
 				all[i] = false

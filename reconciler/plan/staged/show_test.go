@@ -3,7 +3,6 @@ package staged
 import (
 	"testing"
 
-	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
@@ -26,13 +25,8 @@ func TestWhyAClusterWaits(t *testing.T) {
 		{reason.HoldsData, careful, reason.HoldsData},
 		{reason.LastCopy, none, reason.LastCopy},
 	} {
-		var row manifest.Row
-		if tt.before != "" {
-			row.Block(1, tt.before)
-		}
-		block(&Unit{Strategy: tt.strategy}, &row, 1)
-		if got := row.Blocks[1]; got != tt.want || len(row.Blocks) != 1 {
-			t.Errorf("after %q under %s it is blocked by %v, want %s", tt.before, tt.strategy.Name, row.Blocks, tt.want)
+		if got := (&Unit{Strategy: tt.strategy}).waits(tt.before); got != tt.want {
+			t.Errorf("after %q under %s it waits because of %s, want %s", tt.before, tt.strategy.Name, got, tt.want)
 		}
 	}
 }

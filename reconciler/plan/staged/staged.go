@@ -5,7 +5,6 @@
 package staged
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -70,9 +69,10 @@ type Unit struct {
 	Absent   bool
 	Windows  map[string]stage.Window
 	Commands []rollouts.Command
-	// Stages are those that clusters are in, by index, and Orders their places in them.
+	// Stages are those that clusters are in, by index, and Turns the indices of clusters in the order in which they are released within
+	// a stage; nil for the order of the fleet.
 	Stages []string
-	Orders []int
+	Turns  []int
 	// IsReplay reports a plan that is made again, and Recorded is what that one recorded; nil for nothing.
 	IsReplay bool
 	Recorded *rollouts.Rollout
@@ -92,12 +92,12 @@ func (u *Unit) stage(i int) string {
 	return u.Stages[i]
 }
 
-// order is the place of a cluster in its stage.
-func (u *Unit) order(i int) int {
-	if u.Orders == nil {
-		return i
+// turn is the index of the cluster whose turn is the nth.
+func (u *Unit) turn(n int) int {
+	if u.Turns == nil {
+		return n
 	}
-	return u.Orders[i]
+	return u.Turns[n]
 }
 
 // Cluster is what is known of a cluster, whatever the unit.
@@ -132,8 +132,8 @@ type Result struct {
 // Settle decides which version of its units each cluster shows, and lays it out.
 func Settle(in Input) Result {
 	r := Result{Of: map[object.Ref]int{}}
-	rows := rowsOf(&in)
 	in = indexed(in)
+	rs := rows{in: &in, edited: map[object.Ref]*manifest.Row{}}
 	for n := range in.Units {
 		u := &in.Units[n]
 		r.Diags = append(r.Diags, u.Wrong...)
@@ -150,7 +150,7 @@ func Settle(in Input) Result {
 			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
 		}
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
-			c.show(&out, rows)
+			c.show(&out, &rs)
 		}
 		out.Recheck = out.Recheck.And(in.again(&out))
 		r.add(u, out, c.refs)
@@ -158,7 +158,7 @@ func Settle(in Input) Result {
 	if r.passesOn(in.Units) {
 		r.Recheck = r.Recheck.By(in.Now.Add(time.Second), in.Now)
 	}
-	r.Rows = rows.sorted()
+	r.Rows = rs.all()
 	return r
 }
 
@@ -219,42 +219,45 @@ func indexed(in Input) Input {
 
 // row returns the row of an object; false for none.
 func (in *Input) row(r object.Ref) (manifest.Row, bool) {
-	i, ok := slices.BinarySearchFunc(in.Rows, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
+	i, ok := rowAt(in.Rows, r)
 	if !ok {
 		return manifest.Row{}, false
 	}
 	return in.Rows[i], true
 }
 
-// rows are rows by ref, which may be edited.
-type rows map[object.Ref]*manifest.Row
+// rowAt is where the row of an object is; false for none.
+func rowAt(in []manifest.Row, r object.Ref) (int, bool) {
+	return slices.BinarySearchFunc(in, r, func(row manifest.Row, r object.Ref) int { return row.Ref.Compare(r) })
+}
 
-func rowsOf(in *Input) rows {
-	all := make(rows, len(in.Rows))
-	for i := range in.Rows {
-		row := in.Rows[i]
-		all[row.Ref] = &row
-	}
-	return all
+// rows are those of the input that are edited, and those that are added.
+type rows struct {
+	in     *Input
+	edited map[object.Ref]*manifest.Row
 }
 
 // edit returns the row of an object, whose wants and blocks are its own.
-func (rs rows) edit(r object.Ref) *manifest.Row {
-	row := rs[r]
-	if row == nil {
-		row = &manifest.Row{Ref: r}
-		rs[r] = row
+func (rs *rows) edit(r object.Ref) *manifest.Row {
+	if row := rs.edited[r]; row != nil {
+		return row
 	}
-	if row.Stands == nil { // it was not edited yet
-		row.Wants, row.Blocks, row.Stands = slices.Clone(row.Wants), maps.Clone(row.Blocks), map[int32]int32{}
-	}
-	return row
+	row, _ := rs.in.row(r)
+	row.Ref, row.Wants, row.Blocks = r, slices.Clone(row.Wants), slices.Clone(row.Blocks)
+	rs.edited[r] = &row
+	return &row
 }
 
-func (rs rows) sorted() []manifest.Row {
-	all := make([]manifest.Row, 0, len(rs))
-	for _, r := range slices.SortedFunc(maps.Keys(rs), object.Ref.Compare) {
-		all = append(all, *rs[r])
+// all returns the rows of the input as they are edited, and those that are added, in the order of refs.
+func (rs *rows) all() []manifest.Row {
+	all := slices.Clone(rs.in.Rows)
+	for r, row := range rs.edited {
+		if i, ok := rowAt(rs.in.Rows, r); ok {
+			all[i] = *row
+		} else {
+			all = append(all, *row)
+		}
 	}
+	slices.SortFunc(all, func(a, b manifest.Row) int { return a.Ref.Compare(b.Ref) })
 	return all
 }

@@ -26,28 +26,6 @@ type Version struct {
 	Source func(object.Ref) (isThere, isClaimed bool)
 }
 
-// Target returns what reports units whose runs go to a commit.
-func Target(of []Unit, commit string) func(rollouts.Unit) bool {
-	return func(u rollouts.Unit) bool {
-		return slices.ContainsFunc(of, func(is Unit) bool {
-			return is.Unit.Unit == u && is.Before != nil && is.Before.Status.Phase != rollouts.Done && is.Before.Status.Target.Commit == commit
-		})
-	}
-}
-
-// Others returns what reports clusters that show another version of a unit than that of a commit, while its run is open.
-func Others(of []Unit, commit string) func(u rollouts.Unit, cluster string) bool {
-	return func(u rollouts.Unit, cluster string) bool {
-		return slices.ContainsFunc(of, func(is Unit) bool {
-			if is.Unit.Unit != u || is.Before == nil || is.Before.Status.Phase == rollouts.Done {
-				return false
-			}
-			e, known := is.Before.Clusters[cluster]
-			return known && e.Shows != commit
-		})
-	}
-}
-
 // cell is what a version wants of an object in a cluster.
 type cell struct {
 	wanted bool
@@ -69,26 +47,48 @@ func (c cell) isLacking() bool {
 	return c.wanted && c.blob == nil && (isSuspended(c.block) || slices.Contains(inTheWay, c.block))
 }
 
-// cells are those of a version, by object. An object that is not there wants nothing.
-type cells map[object.Ref]line
+// line is what a version wants of an object. The zero value wants nothing.
+type line struct {
+	manifest.Row
 
-func (cs cells) at(r object.Ref, cluster int) cell { return cs[r].at(cluster) }
-
-// line are the cells of an object, by the cluster's index; nil for those of none.
-type line []cell
-
-func (l line) at(cluster int) cell {
-	if l == nil {
-		return cell{}
-	}
-	return l[cluster]
+	blobs *manifest.Blobs
 }
 
-// laid is a version with its cells.
+// at is the cell of a cluster.
+func (l *line) at(cluster int) cell {
+	is := cell{block: l.Blocked(cluster)}
+	if want, isWanted := l.Wanted(cluster); isWanted {
+		is.wanted, is.blob = true, l.blob(want)
+	}
+	return is
+}
+
+// each returns what is the cell of clusters, which it is asked about in their order.
+func (l *line) each() func(cluster int) cell {
+	each := l.Each()
+	return func(cluster int) cell {
+		want, isWanted, why := each(cluster)
+		is := cell{block: why}
+		if isWanted {
+			is.wanted, is.blob = true, l.blob(want)
+		}
+		return is
+	}
+}
+
+// blob is what is wanted; nil where it cannot be made.
+func (l *line) blob(want manifest.Want) *files.Blob {
+	if want.Blob < 0 {
+		return nil
+	}
+	return l.blobs.At(want.Blob)
+}
+
+// laid is a version with what it wants, by object. One that is not there wants nothing.
 type laid struct {
 	Version
 
-	cells cells
+	lines map[object.Ref]line
 	// wanted says of which clusters, by index, something is wanted, blocked in which something is in the way, and unwritten in which
 	// something of what is wanted cannot be made.
 	wanted, blocked, unwritten []bool
@@ -97,13 +97,11 @@ type laid struct {
 }
 
 func lay(v Version, clusters int) *laid {
-	l := &laid{Version: v, cells: make(cells, len(v.Refs))}
+	l := &laid{Version: v, lines: make(map[object.Ref]line, len(v.Refs))}
 	for _, r := range v.Refs {
-		row, ok := v.Rows(r)
-		if !ok {
-			continue
+		if row, ok := v.Rows(r); ok {
+			l.lines[r] = line{row, v.Blobs}
 		}
-		l.cells[r] = cellsOf(&row, v.Blobs, clusters)
 	}
 	l.sum(clusters)
 	return l
@@ -113,27 +111,27 @@ func lay(v Version, clusters int) *laid {
 func (l *laid) sum(clusters int) {
 	l.wanted, l.blocked, l.unwritten = make([]bool, clusters), make([]bool, clusters), make([]bool, clusters)
 	for _, r := range l.Refs {
-		of := l.cells[r]
-		for i := range of {
-			l.wanted[i] = l.wanted[i] || of[i].wanted
-			l.blocked[i] = l.blocked[i] || of[i].block != ""
-			l.unwritten[i] = l.unwritten[i] || of[i].wanted && of[i].blob == nil
+		of := l.lines[r]
+		for _, w := range of.Wants {
+			l.wanted[w.Cluster] = true
+			l.unwritten[w.Cluster] = l.unwritten[w.Cluster] || w.Blob < 0
+		}
+		for _, b := range of.Blocks {
+			l.blocked[b.Cluster] = true
 		}
 	}
 }
 
-func cellsOf(row *manifest.Row, blobs *manifest.Blobs, clusters int) line {
-	of := make(line, clusters)
-	for _, w := range row.Wants {
-		is := &of[w.Cluster]
-		if is.wanted = true; w.Blob >= 0 {
-			is.blob = blobs.At(w.Blob)
-		}
-	}
-	for i, why := range row.Blocks {
-		of[i].block = why
-	}
-	return of
+// at is the cell of an object in a cluster.
+func (l *laid) at(r object.Ref, cluster int) cell {
+	of := l.lines[r]
+	return of.at(cluster)
+}
+
+// each returns what is the cell of an object in clusters, which it is asked about in their order.
+func (l *laid) each(r object.Ref) func(cluster int) cell {
+	of := l.lines[r]
+	return of.each()
 }
 
 // wants reports whether the version wants something in a cluster.
@@ -176,10 +174,9 @@ func (l *laid) with(in *Input, is other) *laid {
 		return l
 	}
 	written := in.Write(l.Commit, changed)
-	with := &laid{Version: l.Version, cells: make(cells, len(l.cells))}
-	maps.Copy(with.cells, l.cells)
-	for i := range written.Rows {
-		with.cells[written.Rows[i].Ref] = cellsOf(&written.Rows[i], &written.Blobs, len(in.Clusters))
+	with := &laid{Version: l.Version, lines: maps.Clone(l.lines)}
+	for _, row := range written.Rows {
+		with.lines[row.Ref] = line{row, &written.Blobs}
 	}
 	with.sum(len(in.Clusters))
 	return with

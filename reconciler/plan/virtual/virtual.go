@@ -62,7 +62,7 @@ func Settle(in Input) ([]manifest.Row, []diag.Diagnostic) {
 	rows := slices.Clone(in.Rows)
 	for n := range rows {
 		row := &rows[n]
-		row.Wants, row.Blocks = slices.Clone(row.Wants), maps.Clone(row.Blocks)
+		row.Wants, row.Blocks = slices.Clone(row.Wants), slices.Clone(row.Blocks)
 		for _, c := range clashes {
 			for _, claim := range []mapped.Claim{c.A, c.B} {
 				if v.At(claim.Cluster) != nil && isIn(row.Ref, claim.Namespace) {
@@ -181,7 +181,7 @@ func (in *Input) share(row *manifest.Row) (diags []diag.Diagnostic) {
 			row.Block(host, reason.NotShared)
 			diags = append(diags, in.notShared(row.Ref, clusters[first.Cluster], clusters[cluster], clusters[host]))
 		}
-		if _, blocked := row.Blocks[int32(host)]; one.Blob == manifest.Unwritten || blocked { //nolint:gosec // an index
+		if one.Blob == manifest.Unwritten || row.Blocked(host) != "" {
 			first.Blob = manifest.Unwritten
 		}
 		want[host] = first
@@ -200,7 +200,7 @@ func (in *Input) share(row *manifest.Row) (diags []diag.Diagnostic) {
 
 // blockOf is what is in the way of a row in a cluster; empty for nothing.
 func (in *Input) blockOf(row *manifest.Row, cluster int) reason.Reason {
-	why := row.Blocks[int32(cluster)] //nolint:gosec // an index
+	why := row.Blocked(cluster)
 	if why == "" && in.Policies.Virtual.Wrong(cluster) {
 		return reason.NotMapped
 	}

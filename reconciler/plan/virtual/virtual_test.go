@@ -67,7 +67,7 @@ func summary(rows []manifest.Row) string {
 			if w, ok := r.Wanted(int(i)); ok {
 				fmt.Fprintf(&line, " %d:%d", i, w.Blob)
 			}
-			if why := r.Blocks[i]; why != "" {
+			if why := r.Blocked(int(i)); why != "" {
 				fmt.Fprintf(&line, " %d!%s", i, why)
 			}
 		}

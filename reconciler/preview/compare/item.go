@@ -78,10 +78,10 @@ func in[T any](all []byGroup[T], what T, group int, same func(T) bool) []byGroup
 // left notes what of the head is not carried out, and would have been carried out, or was no
 // change, in the base. What held clusters do not get is known from their trees.
 func (c *comparer) left() {
-	before := c.base.Left
 	for ref, cells := range c.head.Left {
-		for name, l := range cells {
-			if !c.within.object(ref) || !c.within.cluster(name) || l.Reason == reason.Held || before[ref][name] == l {
+		for _, l := range cells {
+			name := c.head.Clusters[l.Cluster].Name
+			if !c.within.object(ref) || !c.within.cluster(name) || l.Reason == reason.Held || c.base.LeftAt(ref, name) == l.Left {
 				continue
 			}
 			it := c.item(ref)

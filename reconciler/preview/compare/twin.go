@@ -83,7 +83,7 @@ func (s *side) veiled(cluster string, r object.Ref, path string, b *files.Blob) 
 
 // stays reports a manifest that is as it was published because nothing else can be carried out.
 func (s *side) stays(cluster string, r object.Ref, path string, b *files.Blob) bool {
-	if s.plan.Left[r][cluster].Kept || s.twin != nil && s.twin.Left[r][cluster].Kept {
+	if s.plan.LeftAt(r, cluster).Kept || s.twin != nil && s.twin.LeftAt(r, cluster).Kept {
 		return true
 	}
 	built := lookup(treeOf(s.plan, cluster), path)

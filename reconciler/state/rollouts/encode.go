@@ -92,18 +92,24 @@ func (r *Rollout) files(was recorded) (_ *files.Blob, stages *files.Folder, err 
 
 // changed are the clusters of the files of stages that say something else than before, by the names of the files.
 func (r *Rollout) changed(before map[string]Cluster) map[string]map[string]Cluster {
-	all := map[string]map[string]Cluster{}
+	all, stay := map[string]map[string]Cluster{}, 0
 	for name, c := range r.Clusters {
-		if was, known := before[name]; !known || was != c {
+		was, known := before[name]
+		if known {
+			stay++
+		}
+		if !known || was != c {
 			all[c.file()] = map[string]Cluster{}
 			if known {
 				all[was.file()] = map[string]Cluster{}
 			}
 		}
 	}
-	for name, was := range before {
-		if _, known := r.Clusters[name]; !known {
-			all[was.file()] = map[string]Cluster{}
+	if stay < len(before) {
+		for name, was := range before {
+			if _, known := r.Clusters[name]; !known {
+				all[was.file()] = map[string]Cluster{}
+			}
 		}
 	}
 	if len(all) == 0 {
