@@ -175,6 +175,37 @@ func TestWhatIsReadAtOnceIsBounded(t *testing.T) {
 	}
 }
 
+// TestDelete deletes a ref, by who has seen where it is.
+func TestDelete(t *testing.T) {
+	s := newServer(t)
+	dir := s.repo(t, "repo.git")
+	l := LooseOf(s.open(t, "repo.git", t.TempDir()))
+	at, err := l.Replace(t.Context(), Update{Branch: looseRef, Tree: folderWith(map[string]string{"_meta": "1"}), Message: "x", Author: who, When: when}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if race, ok := errors.AsType[*RaceError](l.Delete(t.Context(), looseRef, files.Sum("blob", nil))); !ok || race.Got != at {
+		t.Errorf("where it is not: %v", race)
+	}
+	hook := filepath.Join(dir, "hooks", "pre-receive")
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho it stays\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if refused, ok := errors.AsType[*RefusedError](l.Delete(t.Context(), looseRef, at)); !ok || !strings.Contains(refused.Why, "it stays") {
+		t.Errorf("where nothing is deleted: %v", refused)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Delete(t.Context(), looseRef, at); err != nil {
+		t.Error(err)
+	}
+	if refs := run(t, dir, "for-each-ref"); refs != "" {
+		t.Errorf("there is left: %s", refs)
+	}
+	sound(t, dir)
+}
+
 // Whoever may write a ref may put anything there. That keeps nobody from reading the others.
 func TestWhatIsUnfitIsNamed(t *testing.T) {
 	s := newServer(t)

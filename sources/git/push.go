@@ -159,9 +159,11 @@ func (m *remote) send(ctx context.Context, s transport.ReceivePackSession, adv *
 	return m.order(ctx, s, adv, content, commands)
 }
 
-// order pushes a pack with commands, all of which the server said are done if there is no error.
+// order pushes a pack, nil for none, with commands, all of which the server said are done if there is no error.
 func (m *remote) order(ctx context.Context, s transport.ReceivePackSession, adv *packp.AdvRefs, content io.ReadCloser, commands []*packp.Command) error {
-	defer content.Close()
+	if content != nil {
+		defer content.Close()
+	}
 	req := packp.NewReferenceUpdateRequestFromCapabilities(adv.Capabilities)
 	for _, c := range []capability.Capability{capability.Atomic, capability.Sideband64k} {
 		if adv.Capabilities.Supports(c) {

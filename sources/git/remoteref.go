@@ -221,6 +221,12 @@ func (l *Loose) Replace(ctx context.Context, u Update, was *files.Folder) (files
 	return l.replace(ctx, []Update{u}, was, atOld)
 }
 
+// Delete deletes a ref, by its full name, from where it has to be: else it is a RaceError, and a RefusedError where it may not go.
+func (l *Loose) Delete(ctx context.Context, ref string, at files.ID) error {
+	_, err := l.replace(ctx, []Update{{Branch: ref, Old: at}}, nil, atOld)
+	return err
+}
+
 // refAt is where refs may be that are replaced.
 type refAt int
 
@@ -236,7 +242,10 @@ func (l *Loose) replace(ctx context.Context, updates []Update, was *files.Folder
 	all := make([]move, len(updates))
 	for i, u := range updates {
 		refs = append(refs, u.Branch)
-		all[i].Update, u.Branch, u.Anew = u, "ref", true
+		if all[i].Update = u; u.Tree == nil {
+			continue // it is deleted
+		}
+		u.Branch, u.Anew = "ref", true
 		if all[i].data, err = u.commit(r.sign); err != nil {
 			break
 		}
@@ -275,15 +284,19 @@ func (m *remote) replace(ctx context.Context, all []move, was *files.Folder, at 
 	if was != nil {
 		there.note(was)
 	}
-	objects, _, err := missing(all, nil, &there)
+	objects, _, err := missing(slices.DeleteFunc(slices.Clone(all), func(to move) bool { return to.Tree == nil }), nil, &there)
 	if err != nil {
 		return err
 	}
-	packed, err := pack.Encode(ctx, objects)
-	if err != nil {
-		return err
+	var content io.ReadCloser // none where refs are deleted only
+	if len(objects) > 0 {
+		packed, err := pack.Encode(ctx, objects)
+		if err != nil {
+			return err
+		}
+		content = io.NopCloser(bytes.NewReader(packed))
 	}
-	err = m.order(ctx, s, adv, io.NopCloser(bytes.NewReader(packed)), commands)
+	err = m.order(ctx, s, adv, content, commands)
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return &RefusedError{Ref: all[0].Branch, Why: strings.TrimRight(refused.text, "; ")}
 	}

@@ -46,6 +46,28 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (files.ID, error) {
 // skew is how far the clocks of people who commit may be apart.
 const skew = 24 * time.Hour
 
+// MergeBase returns the commit from which two others went apart, as git merge-base does: of
+// several the first; false where they have none in common. The second may be one that only a ref
+// of a pull request leads to.
+func (r *Repo) MergeBase(ctx context.Context, a, b files.ID) (files.ID, bool, error) {
+	var commits []*object.Commit
+	for _, id := range []files.ID{a, b} {
+		c, err := r.obtained(ctx, id)
+		if err != nil {
+			return files.ID{}, false, fmt.Errorf("reading commit %s of %s: %w", id, r.shown, err)
+		}
+		commits = append(commits, c)
+	}
+	bases, err := commits[0].MergeBase(commits[1])
+	if err != nil {
+		return files.ID{}, false, fmt.Errorf("looking for where %s and %s of %s went apart: %w", a, b, r.shown, err)
+	}
+	if len(bases) == 0 {
+		return files.ID{}, false, nil
+	}
+	return files.ID(bases[0].Hash), true, nil
+}
+
 // IsAncestor reports whether commit a is in the history of commit b, and another one. It
 // looks at no commit that is a day older than a, so that dates which run backwards, and
 // history that is not at hand, may hide it. A shallow clone gets the history that it needs,
