@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/waybill-dev/waybill/reconciler/endpoints/probe"
+	"github.com/waybill-dev/waybill/reconciler/report/githost"
 	"github.com/waybill-dev/waybill/render/worker"
 )
 
@@ -13,12 +15,13 @@ type diagnosis struct {
 	Walls     []worker.Wall `json:"walls"`
 	Untrusted bool          `json:"untrusted"` // untrusted sources are rendered here
 	RandomKey string        `json:"randomKey"` // its fingerprint; empty without one
+	Git       *probe.Host   `json:"git,omitempty"`
 }
 
 // Sandbox is what doctor prints: the walls, then the attempts to get past them, whether
-// untrusted sources are rendered behind them, and the fingerprint of the random key.
-func Sandbox(walls []worker.Wall, untrusted bool, randomKey string) Report {
-	d := diagnosis{Walls: walls, Untrusted: untrusted, RandomKey: randomKey}
+// untrusted sources are rendered behind them, the fingerprint of the random key, and what a Git host lets be done; nil for none.
+func Sandbox(walls []worker.Wall, untrusted bool, randomKey string, host *probe.Host) Report {
+	d := diagnosis{Walls: walls, Untrusted: untrusted, RandomKey: randomKey, Git: host}
 	return Report{value: d, text: d.text}
 }
 
@@ -48,6 +51,8 @@ func (d *diagnosis) text(w io.Writer) error {
 	if d.RandomKey != "" {
 		random = "the random key is " + d.RandomKey
 	}
-	_, err := fmt.Fprintf(w, "\nuntrusted sources are %s\n%s\n", verdict, random)
-	return err
+	if _, err := fmt.Fprintf(w, "\nuntrusted sources are %s\n%s\n", verdict, random); err != nil || d.Git == nil {
+		return err
+	}
+	return githost.Write(w, d.Git)
 }

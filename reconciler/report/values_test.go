@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
+	"github.com/waybill-dev/waybill/reconciler/endpoints/probe"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
@@ -19,6 +20,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -140,8 +142,18 @@ func TestSandbox(t *testing.T) {
 		{Name: "try: TCP", Up: true},
 		{Name: "try: read /etc", Detail: "it was read"},
 	}
-	golden(t, "sandbox-refuses", report.Sandbox(walls, false, ""))
-	golden(t, "sandbox-renders", report.Sandbox(walls[:1], true, "0123abcd"))
+	golden(t, "sandbox-refuses", report.Sandbox(walls, false, "", nil))
+	golden(t, "sandbox-renders", report.Sandbox(walls[:1], true, "0123abcd", nil))
+	golden(t, "sandbox-host", report.Sandbox(walls[:1], true, "0123abcd", &probe.Host{
+		Repository: "https://git.example/status.git", Bus: exchange.Branch, Unasked: true,
+		Tries: []probe.Try{
+			{Ref: probe.Refs + "x", Do: probe.Write, Why: "only branches"},
+			{Ref: probe.Branches + "x", Do: probe.Write},
+			{Ref: probe.Branches + "x", Do: probe.Read},
+			{Ref: probe.Branches + "x", Do: probe.Replace},
+			{Ref: probe.Branches + "x", Do: probe.Delete, Why: "deletion prohibited"},
+		},
+	}))
 }
 
 func TestStatusSaysThatACredentialEnds(t *testing.T) {

@@ -131,9 +131,9 @@ var Statuses = map[string][]Status{
 		{2, "a step failed"},
 	},
 	"doctor": {
-		{0, "untrusted sources are rendered here"},
-		{1, "untrusted sources are refused here"},
-		{2, "no worker can be started"},
+		{0, "untrusted sources are rendered here, and books of endpoints can go to --repository"},
+		{1, "untrusted sources are refused here, or books of endpoints can go to no ref of --repository"},
+		{2, "no worker can be started, or --repository cannot be asked"},
 	},
 	"version": {
 		{0, "the version is printed"},
