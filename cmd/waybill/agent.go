@@ -49,6 +49,7 @@ type agentFlags struct {
 	clusters           []string
 	branches, statuses string // repositories
 	shared, rollback   bool
+	servicesOnly       bool
 	kubeconfig         string
 	namespace          string
 	instance           string
@@ -72,7 +73,9 @@ as the controller does with clusters that it reaches. It reads --repository, and
 --status-repository what became of the branch and what plans can see of the cluster. What
 it writes is signed with --key, whose public half is in the Cluster file. SIGHUP has it
 look at once. Of several agents for one cluster one works. With several --cluster it
-serves the virtual clusters of one API server, and may serve their host. See docs/agent.md.`,
+serves the virtual clusters of one API server, and may serve their host. See docs/agent.md.
+With --services-only something else applies the branch, as Flux or Argo CD: the agent
+brings endpoints of services from and to the cluster, see docs/services.md.`,
 		Example: "  waybill agent --cluster edge-7 --repository https://git.example.com/fleet/branches --status-repository https://git.example.com/fleet/status --key /etc/waybill/identity",
 	}
 	f := &agentFlags{cmd: cmd, access: clusters.Access{Agent: "waybill/" + buildVersion(), Alone: true}}
@@ -81,6 +84,7 @@ serves the virtual clusters of one API server, and may serve their host. See doc
 	flags.StringVar(&f.branches, "repository", "", "URL or path of the repository that has the branches; nothing is written there")
 	flags.StringVar(&f.statuses, "status-repository", "", "URL or path of the repository that statuses are written to; empty: nothing is written")
 	flags.BoolVar(&f.shared, "shared-repository", false, "the statuses go to the repository of the branches; see docs/security.md for the rules that its branches need")
+	flags.BoolVar(&f.servicesOnly, "services-only", false, "apply nothing, and tell nothing but the cluster's book of endpoints: bring endpoints of services, as its branch says, where Flux or Argo CD applies it")
 	flags.StringVar(&f.key, keyFlag, "", "file with the private key that signs what is written, as ssh-keygen -t ed25519 makes it")
 	flags.StringVar(&f.signers, signersFlag, "", "file of those who may sign commits of branches, as Git's gpg.ssh.allowedSignersFile, or armored OpenPGP keys; without it no signature is asked for")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig whose current context is the cluster (default: the cluster that this runs in)")
@@ -134,6 +138,10 @@ func (f *agentFlags) run() error {
 
 // check refuses a command line that does not say what an agent needs.
 func (f *agentFlags) check() error {
+	at := f.statuses
+	if f.shared {
+		at = f.branches
+	}
 	switch {
 	case len(f.clusters) == 0 || slices.Contains(f.clusters, ""):
 		return errors.New("--cluster is missing; it is the name under which the cluster is registered")
@@ -147,8 +155,12 @@ func (f *agentFlags) check() error {
 		return fmt.Errorf("--heartbeat is %q; want %s, %s or %s", f.heartbeat, byHTTP, byGit, byNo)
 	case f.heartbeat == byHTTP && f.controller == "":
 		return errors.New("--heartbeat http needs --controller: the URL at which the controller answers")
-	case f.heartbeat == byGit && git.Origin(cmp.Or(f.statuses, f.branches)) == "":
+	case f.heartbeat == byGit && git.Origin(cmp.Or(at, f.branches)) == "":
 		return errors.New("--heartbeat git needs a status repository behind a URL")
+	case f.servicesOnly && git.Origin(at) == "":
+		return errors.New("--services-only needs --status-repository behind a URL: books of endpoints are there")
+	case f.servicesOnly && f.heartbeat != "" && f.heartbeat != byNo || f.servicesOnly && f.controller != "":
+		return errors.New("--services-only sends no heartbeats: it does not know whether the branch is applied; leave out --heartbeat and --controller")
 	case (f.statuses != "" || f.shared) && f.key == "":
 		return fmt.Errorf("--%s is missing: what is written to the status repository has to be signed; `waybill cluster join --agent` makes one", keyFlag)
 	}
@@ -168,7 +180,7 @@ func (f *agentFlags) agent(log *slog.Logger) (*agent.Agent, error) {
 		return nil, err
 	}
 	a := &agent.Agent{
-		Clusters: f.clusters, Interval: f.interval, Resync: f.resync, Log: log, Random: rand.Float64,
+		Clusters: f.clusters, ServicesOnly: f.servicesOnly, Interval: f.interval, Resync: f.resync, Log: log, Random: rand.Float64,
 		Election: replicas.Election{Leases: member.Leases(), Namespace: member.In(), Name: "waybill-agent-" + f.clusters[0], Replica: name, Times: agentTimes, Log: log},
 	}
 	if err := f.repositories(a); err != nil {
@@ -234,6 +246,7 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 	public := key.Public()
 	a.Status, a.Key, a.Books.Agents = repo, &public, behindURL(repo)
 	switch {
+	case f.servicesOnly:
 	case f.heartbeat == byHTTP || f.heartbeat == "" && f.controller != "":
 		a.Heart = &agent.ByHTTP{URL: f.controller, Key: key, Client: &http.Client{}}
 	case f.heartbeat == byGit || f.heartbeat == "" && git.Origin(at) != "":

@@ -18,6 +18,8 @@ func TestAnAgentWritesWhereNothingElseIs(t *testing.T) {
 		"has to be signed":                 {"--status-repository", "https://git.example.com/b"},
 		"--heartbeat http needs":           {"--heartbeat", "http"},
 		"needs a status repository behind": {"--heartbeat", "git", "--status-repository", "/a/path", "--key", "k"},
+		"--services-only needs":            {"--services-only"},
+		"sends no heartbeats":              {"--services-only", "--status-repository", "https://git.example.com/b", "--key", "k", "--controller", "https://c.example.com"},
 	} {
 		if err := agent(args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)

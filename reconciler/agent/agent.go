@@ -46,6 +46,8 @@ type Agent struct {
 	Heart Heart
 	// Books are where endpoints of services are told that clusters exchange which do not reach each other.
 	Books Books
+	// ServicesOnly has it bring these, and do nothing else: it applies, observes and tells nothing, and sends no heartbeat.
+	ServicesOnly bool
 	// Election is for the Lease by which one of several agents works.
 	Election replicas.Election
 	// Interval is the time between two looks at the branch, and Resync how long the cluster is
@@ -81,6 +83,9 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // serve serves the cluster until ctx ends.
 func (a *Agent) serve(ctx context.Context) error {
+	if a.ServicesOnly {
+		return a.exchanges(ctx)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	wakes := make(chan struct{}, 1)
 	chosen := make(chan []string, 1)
@@ -103,8 +108,18 @@ func (a *Agent) serve(ctx context.Context) error {
 		}
 		group.Go(func() error { return observer.Run(ctx) })
 	}
+	poller := a.poller(chosen, wakes)
+	group.Go(func() error { return a.beats(ctx) })
+	group.Go(func() error { return poller.Run(ctx) })
+	group.Go(func() error { return follower.Run(ctx, wakes) })
+	group.Go(func() error { return a.reader(follower.Exchange).Run(ctx) })
+	return group.Wait()
+}
+
+// poller wakes when something is published, where branches are told whenever they are others.
+func (a *Agent) poller(chosen <-chan []string, wakes chan<- struct{}) *applier.BranchPoller {
 	var branches []string
-	poller := applier.BranchPoller{
+	return &applier.BranchPoller{
 		Target: a.Applier.Published.Target, Interval: a.Interval, Now: a.Wake, Log: a.Log, Report: a.Looked,
 		Branches: func() []string {
 			select {
@@ -120,11 +135,6 @@ func (a *Agent) serve(ctx context.Context) error {
 			}
 		},
 	}
-	group.Go(func() error { return a.beats(ctx) })
-	group.Go(func() error { return poller.Run(ctx) })
-	group.Go(func() error { return follower.Run(ctx, wakes) })
-	group.Go(func() error { return a.reader(follower.Exchange).Run(ctx) })
-	return group.Wait()
 }
 
 // own returns the clusters that are this agent's to serve, and tells which their branches are.

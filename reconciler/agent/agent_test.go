@@ -191,6 +191,12 @@ type running struct {
 // run has an agent of clusters run until the test ends, unless it is stopped.
 func (s *site) run(replica string, of ...string) *running {
 	s.Helper()
+	return s.runAs(replica, func(*agent.Agent) {}, of...)
+}
+
+// runAs is run with an agent that is changed before.
+func (s *site) runAs(replica string, change func(*agent.Agent), of ...string) *running {
+	s.Helper()
 	c, err := coordination.NewForConfig(s.server.Reach())
 	if err != nil {
 		s.Fatal(err)
@@ -210,6 +216,7 @@ func (s *site) run(replica string, of ...string) *running {
 			Access: clusters.Access{Folder: s.server.Kubeconfigs(s, of...)},
 		},
 	}
+	change(a)
 	ctx, stop := context.WithCancel(s.Context())
 	r.stop = stop
 	go func() { r.ended <- a.Run(ctx) }()

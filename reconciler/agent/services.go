@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"context"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/pull"
@@ -36,4 +39,16 @@ func (a *Agent) exchange() *push.Exchange {
 // reader reads what others have.
 func (a *Agent) reader(e *push.Exchange) *pull.Reader {
 	return &pull.Reader{Books: e.Books, Agents: a.Books.Agents, Published: a.Books.Published, Signed: a.Books.Signed, Log: a.Log}
+}
+
+// exchanges brings endpoints from and to the clusters, and does nothing else, until ctx ends.
+func (a *Agent) exchanges(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	wakes := make(chan struct{}, 1)
+	s := &servicesOnly{Agent: a, exchange: a.exchange(), chosen: make(chan []string, 1), told: map[string]*counts{}}
+	poller := a.poller(s.chosen, wakes)
+	group.Go(func() error { return poller.Run(ctx) })
+	group.Go(func() error { return s.run(ctx, wakes) })
+	group.Go(func() error { return a.reader(s.exchange).Run(ctx) })
+	return group.Wait()
 }

@@ -45,9 +45,25 @@ var ErrUnpublished = errors.New("nothing is published for it")
 // Artifact reads the head of a cluster's branch. It refuses one that Waybill did not write, or
 // that somebody edited, or that was published from another source or for another cluster.
 func (r *Reader) Artifact(ctx context.Context, in *Desired, cluster string) (Artifact, error) {
-	b, err := r.delivered(ctx, in, cluster)
+	d, b, err := r.artifact(ctx, in, cluster)
 	if err != nil {
 		return Artifact{}, err
+	}
+	d.Objects, err = objectsOf(ctx, b.Published, r.Identities)
+	return d, err
+}
+
+// WithoutObjects is Artifact for one who applies none: nothing is decrypted.
+func (r *Reader) WithoutObjects(ctx context.Context, in *Desired, cluster string) (Artifact, error) {
+	d, _, err := r.artifact(ctx, in, cluster)
+	return d, err
+}
+
+// artifact reads an Artifact but for its objects, and what these are read from.
+func (r *Reader) artifact(ctx context.Context, in *Desired, cluster string) (Artifact, Branch, error) {
+	b, err := r.delivered(ctx, in, cluster)
+	if err != nil {
+		return Artifact{}, b, err
 	}
 	d := Artifact{
 		Cluster: cluster, Address: in.Address(cluster), Commit: b.Head.Commit, Head: in.heads[in.Address(cluster).Branch], Source: publish.Trailer(b.Head.Message, publish.TrailerCommit),
@@ -56,11 +72,8 @@ func (r *Reader) Artifact(ctx context.Context, in *Desired, cluster string) (Art
 	if i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == cluster }); i >= 0 {
 		d.Replaces, d.NameBefore = in.Clusters[i].Annotations[ReplacesAnnotation], in.Clusters[i].Annotations[FormerlyAnnotation]
 	}
-	if d.Services, err = servicesOf(b.Published); err != nil {
-		return Artifact{}, err
-	}
-	d.Objects, err = objectsOf(ctx, b.Published, r.Identities)
-	return d, err
+	d.Services, err = servicesOf(b.Published)
+	return d, b, err
 }
 
 // servicesOf reads the file of a published tree that says which services its cluster exchanges; nil for none.

@@ -78,6 +78,8 @@ func TestAnAgentThatLacksSomethingIsRefused(t *testing.T) {
 		{map[string]any{"cluster": "eu-1", "repository": branches, "status": map[string]any{"url": "https://git.example.com/s.git"}}, "key is missing"},
 		{map[string]any{"cluster": "eu-1", "repository": branches, "key": "k", "status": map[string]any{"url": "https://git.example.com/s.git", "shared": true}}, "keep one"},
 		{map[string]any{"cluster": "eu-1", "repository": branches, "rbac": map[string]any{"clusterRole": ""}}, "both empty"},
+		{map[string]any{"cluster": "eu-1", "repository": branches, "servicesOnly": true}, "books of endpoints are there"},
+		{map[string]any{"cluster": "eu-1", "repository": branches, "key": "k", "status": map[string]any{"url": "https://git.example.com/s.git"}, "servicesOnly": true, "heartbeat": "git"}, "no heartbeats"},
 		{map[string]any{"cluster": "eu-1", "repository": branches, "rbac": map[string]any{"rules": []any{map[string]any{"verbs": []any{"get"}}}}}, "keep one"},
 	} {
 		if _, err := template(charts.Agent(), "waybill-agent", c.values); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -132,5 +134,31 @@ func TestTheAgentsRoleIsSmall(t *testing.T) {
 				t.Errorf("it may %v by %v", verb, r)
 			}
 		}
+	}
+}
+
+// Where something else applies the branch, an agent that brings endpoints may ask who the cluster is, and change EndpointSlices.
+func TestTheRoleOfAnAgentForServicesOnlyIsSmaller(t *testing.T) {
+	file := folder + "/examples/agent/services.yaml"
+	all := objects(t, agent(t, file))
+	want := []any{
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"namespaces"}, "resourceNames": []any{"kube-system"}, "verbs": []any{"get"}},
+		map[string]any{"apiGroups": []any{"discovery.k8s.io"}, "resources": []any{"endpointslices"}, "verbs": []any{"get", "list", "watch", "create", "patch", "delete"}},
+	}
+	if d := cmp.Diff(want, all["ClusterRole"]["rules"]); d != "" {
+		t.Error(d)
+	}
+	if bound := all["ClusterRoleBinding"]["roleRef"].(map[string]any)["name"]; bound != "waybill-agent" {
+		t.Errorf("it is bound to %v", bound)
+	}
+	var rules []any
+	for _, r := range all["Role"]["rules"].([]any) {
+		rules = append(rules, r.(map[string]any)["resources"])
+	}
+	if d := cmp.Diff([]any{[]any{"leases"}, []any{"leases"}}, rules); d != "" {
+		t.Error(d)
+	}
+	if args := agentContainer(t, file)["args"].([]any); !slices.Contains(args, any("--services-only")) {
+		t.Errorf("it runs with %v", args)
 	}
 }

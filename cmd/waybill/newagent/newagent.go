@@ -29,6 +29,7 @@ type Agent struct {
 	Wanted   bool
 	Statuses string // URL of the repository that it writes to; empty: it writes nowhere
 
+	servicesOnly             bool
 	branches                 string // URL of a repository
 	namespace, image         string
 	branchSecret, statSecret string // with the credentials for the repositories
@@ -38,6 +39,7 @@ type Agent struct {
 func Flags(flags *pflag.FlagSet) *Agent {
 	a := &Agent{}
 	flags.BoolVar(&a.Wanted, "agent", false, "with --sync-mode Pull: make a key, and print all that runs the agent in the cluster")
+	flags.BoolVar(&a.servicesOnly, "services-only", false, "with --agent: something else applies the branch, as Flux or Argo CD, and the agent brings endpoints of services, and does no more")
 	flags.StringVar(&a.branches, "repository", "", "with --agent: URL by which the agent reads the branches")
 	flags.StringVar(&a.Statuses, "status-repository", "", "with --agent: URL of the repository that it writes to; empty: it tells nobody")
 	flags.StringVar(&a.branchSecret, "repository-secret", "", "with --agent: Secret with the credentials for --repository, made by you beside the agent")
@@ -56,6 +58,8 @@ func (a *Agent) Check(mode karmada.ClusterSyncMode) error {
 		return fmt.Errorf("--agent is for clusters that are pulled to, and --sync-mode is %s; say --sync-mode Pull", mode)
 	case a.branches == "":
 		return errors.New("--repository is missing: the URL by which the agent reads the branches")
+	case a.servicesOnly && a.Statuses == "":
+		return errors.New("--services-only needs --status-repository: books of endpoints are there")
 	case a.Statuses == a.branches:
 		return errors.New("--status-repository is that of the branches, and whoever may write to a repository may write to every branch that nothing protects; name another one")
 	}
@@ -71,7 +75,7 @@ func (a *Agent) Manifests(cluster string) (signing.Public, []byte, error) {
 	values := map[string]any{
 		"cluster":    cluster,
 		"repository": map[string]any{"url": a.branches, "credentials": a.branchSecret},
-		"status":     map[string]any{"url": a.Statuses, "credentials": a.statSecret},
+		"status":     map[string]any{"url": a.Statuses, "credentials": a.statSecret}, "servicesOnly": a.servicesOnly,
 	}
 	if a.Statuses != "" {
 		values["key"] = keySecret
