@@ -91,26 +91,32 @@ type runningAgent struct {
 // agent starts an agent for the cluster.
 func (e *edge) agent(flags ...string) *runningAgent {
 	e.t.Helper()
-	a := &runningAgent{t: e.t, log: filepath.Join(e.t.TempDir(), "agent.log")}
-	a.Cmd = e.command(append([]string{
-		"agent", "--cluster", "eu-1", "--repository", e.url + "/fleet.git", "--status-repository", e.url + "/status.git", "--key", e.key,
-		"--kubeconfig", e.apis["eu-1"].kubeconfig, "--namespace", "default", "--interval", "1s", "--listen", "",
+	return e.agentOf("eu-1", e.url, e.key, flags...)
+}
+
+// agentOf starts an agent for a cluster, with a key, and the repositories at a URL.
+func (s *site) agentOf(cluster, url, key string, flags ...string) *runningAgent {
+	s.t.Helper()
+	a := &runningAgent{t: s.t, log: filepath.Join(s.t.TempDir(), "agent.log")}
+	a.Cmd = s.command(append([]string{
+		"agent", "--cluster", cluster, "--repository", url + "/fleet.git", "--status-repository", url + "/status.git", "--key", key,
+		"--kubeconfig", s.apis[cluster].kubeconfig, "--namespace", "default", "--interval", "1s", "--listen", "",
 	}, flags...)...)
-	a.Env = append(a.Env, "XDG_CACHE_HOME="+e.t.TempDir())
+	a.Env = append(a.Env, "XDG_CACHE_HOME="+s.t.TempDir())
 	log, err := os.Create(a.log)
 	if err == nil {
 		a.Stdout, a.Stderr = log, log
 		err = a.Start()
 	}
 	if err != nil {
-		e.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	e.t.Cleanup(func() {
+	s.t.Cleanup(func() {
 		if a.ProcessState == nil {
 			a.kill()
 		}
-		if said := a.said(); e.t.Failed() || strings.Contains(said, "\ngoroutine ") {
-			e.t.Logf("the agent said:\n%s", said)
+		if said := a.said(); s.t.Failed() || strings.Contains(said, "\ngoroutine ") {
+			s.t.Logf("the agent of %s said:\n%s", cluster, said)
 		}
 	})
 	return a
@@ -336,10 +342,10 @@ func (e *edge) remembers(allowed, key string) {
 	a.stop()
 }
 
-// agentRights are the roles of the agent's chart, with rules of its own.
-func agentRights(t *testing.T) (rights []map[string]any) {
+// agentRights are the roles of the agent's chart, with the values of an example.
+func agentRights(t *testing.T, example string) (rights []map[string]any) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(chartFolder, "examples/agent/rules.yaml"))
+	data, err := os.ReadFile(filepath.Join(chartFolder, "examples/agent", example))
 	values := map[string]any{}
 	if err == nil {
 		err = sigsyaml.Unmarshal(data, &values)
@@ -365,6 +371,24 @@ func agentRights(t *testing.T) (rights []map[string]any) {
 		}
 	}
 	return rights
+}
+
+// account gives the account of an agent, which is there, the rights of an example, and returns a kubeconfig with its token.
+func (a *api) account(t *testing.T, example string) string {
+	t.Helper()
+	for _, o := range agentRights(t, example) {
+		a.apply(yamlOf(t, o))
+	}
+	token := strings.TrimSpace(a.kubectl("-n", "waybill", "create", "token", "waybill-agent", "--duration", "2h"))
+	kubeconfig, err := os.ReadFile(a.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := filepath.Join(t.TempDir(), "account")
+	if err := os.WriteFile(as, []byte(strings.Replace(string(kubeconfig), controlplane.Token, token, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return as
 }
 
 // TestAgentJoins registers a cluster with one command, whose output an API server admits in a
@@ -413,18 +437,7 @@ func TestAgentJoins(t *testing.T) {
 
 	// an agent as an account that may do what the branch needs
 	eu.kubectl("delete", "clusterrolebinding", "waybill-agent")
-	for _, o := range agentRights(t) {
-		eu.apply(yamlOf(t, o))
-	}
-	token := strings.TrimSpace(eu.kubectl("-n", "waybill", "create", "token", "waybill-agent", "--duration", "2h"))
-	kubeconfig, err := os.ReadFile(eu.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	as := filepath.Join(dir, "account")
-	if err := os.WriteFile(as, []byte(strings.Replace(string(kubeconfig), controlplane.Token, token, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	as := eu.account(t, "rules.yaml")
 	e.namespace("follow", "one", 3)
 	e.publish()
 	a := e.agent("--kubeconfig", as, "--namespace", "waybill", "--sops-secret", "")

@@ -92,29 +92,36 @@ type watched struct {
 // watch watches them until the test ends.
 func (x *exchange) watch(cluster string) *watched {
 	x.t.Helper()
-	a := x.apis[cluster]
-	cmd := exec.CommandContext(x.t.Context(), a.path, "--kubeconfig", a.kubeconfig, "get", "endpointslices", "-n", "shop", "-l", "endpointslice.kubernetes.io/managed-by=services.waybill.dev",
+	w := &watched{on: true}
+	x.apis[cluster].stream(func(line string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.events++
+		if kind, name, _ := strings.Cut(line, " "); kind == "DELETED" && w.on {
+			w.deleted = append(w.deleted, name)
+		}
+	}, "get", "endpointslices", "-n", "shop", "-l", "endpointslice.kubernetes.io/managed-by=services.waybill.dev",
 		"-w", "--output-watch-events", "-o", `jsonpath={.type} {.object.metadata.name}{"\n"}`)
+	return w
+}
+
+// stream has each line be taken that kubectl prints until the test ends.
+func (a *api) stream(take func(line string), args ...string) {
+	a.t.Helper()
+	cmd := exec.CommandContext(a.t.Context(), a.path, append([]string{"--kubeconfig", a.kubeconfig}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		x.t.Fatal(err)
+		a.t.Fatal(err)
 	}
-	x.t.Cleanup(func() { _ = cmd.Wait() }) // its context has ended
-	w := &watched{on: true}
+	a.t.Cleanup(func() { _ = cmd.Wait() }) // its context has ended
 	go func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			w.mu.Lock()
-			w.events++
-			if kind, name, _ := strings.Cut(lines.Text(), " "); kind == "DELETED" && w.on {
-				w.deleted = append(w.deleted, name)
-			}
-			w.mu.Unlock()
+			take(lines.Text())
 		}
 	}()
-	return w
 }
 
 // ends returns how many events there were, and holds that nothing was deleted until now.
