@@ -230,10 +230,11 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request, body []byte) {
 			return
 		}
 	}
+	manager := r.URL.Query().Get("fieldManager")
 	if was != nil {
-		o = merged(clone(was), o).(Object)
+		o = merged(without(clone(was), manager), o).(Object)
 	}
-	s.wrote(w, r, at, applied(o, was, decoded(body), r.URL.Query().Get("fieldManager")), http.StatusOK)
+	s.wrote(w, r, at, applied(o, was, decoded(body), manager), http.StatusOK)
 }
 
 // patchFields carries out a JSON patch of managed fields: its tests of the version, and nothing but that.
@@ -272,13 +273,16 @@ func applied(o, was, patch Object, manager string) Object {
 	fields := Object{}
 	for key, value := range patch {
 		if sub, ok := value.(Object); ok && key != "metadata" {
-			in := Object{}
-			for name := range sub {
-				in["f:"+name] = Object{}
-			}
-			fields["f:"+key] = in
+			fields["f:"+key] = keysOf(sub)
 		}
 	}
+	words := Object{}
+	for _, key := range []string{"labels", "annotations"} {
+		if sub, ok := metaOf(patch)[key].(Object); ok {
+			words["f:"+key] = keysOf(sub)
+		}
+	}
+	fields["f:metadata"] = words
 	entry := Object{"manager": manager, "operation": "Apply", "apiVersion": o["apiVersion"], "fieldsType": "FieldsV1", "fieldsV1": fields}
 	all := []any{entry}
 	if was != nil {
@@ -290,6 +294,36 @@ func applied(o, was, patch Object, manager string) Object {
 		}
 	}
 	metaOf(o)["managedFields"] = all
+	return o
+}
+
+// keysOf are the keys of an object as managed fields name them.
+func keysOf(o Object) Object {
+	keys := Object{}
+	for name := range o {
+		keys["f:"+name] = Object{}
+	}
+	return keys
+}
+
+// without takes from an object the labels and annotations that a manager applied: those that it does not apply again are gone.
+func without(o Object, manager string) Object {
+	all, _ := metaOf(o)["managedFields"].([]any)
+	for _, one := range all {
+		entry, _ := one.(Object)
+		fields, _ := entry["fieldsV1"].(Object)
+		words, _ := fields["f:metadata"].(Object)
+		if entry["manager"] != manager || entry["operation"] != "Apply" {
+			continue
+		}
+		for _, key := range []string{"labels", "annotations"} {
+			owned, _ := words["f:"+key].(Object)
+			there, _ := metaOf(o)[key].(Object)
+			for name := range owned {
+				delete(there, strings.TrimPrefix(name, "f:"))
+			}
+		}
+	}
 	return o
 }
 
