@@ -116,8 +116,8 @@ demo-update: ## show how a new image reaches clusters by a pull request, in stag
 demo-services: ## show how clusters exchange a Service, over the death of one, and how an autoscaler in each scales it
 	$(GO) run ./test/demo services
 
-demos: ## show five of them at once, one output after the other; demo-services is run by itself
-	$(MAKE) -j5 --output-sync=target demo-clusters demo-failover demo-preview demo-rollout demo-update
+demos: ## show the six at once, one output after the other
+	$(MAKE) -j6 --output-sync=target demo-clusters demo-failover demo-preview demo-rollout demo-update demo-services
 
 playground: ## start two clusters with Flux, and a Git server, until Ctrl-C
 	$(GO) run ./test/demo playground

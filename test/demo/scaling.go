@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -37,7 +38,7 @@ func (x *exchange) scale() error {
 	if err := x.halt(); err != nil {
 		return err
 	}
-	if err := x.load(dying, "160m"); err != nil {
+	if err := x.load(dying, "160m", 8); err != nil {
 		return err
 	}
 	if err := x.have(deployment{dying, "shop", "api", 8}, deployment{steady, "shop", "api", 2}); err != nil {
@@ -59,8 +60,9 @@ spec:
   - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 `
 
-// load has each pod of api in a cluster use so much of a processor.
-func (x *exchange) load(cluster, each string) error {
+// load has each pod of api in a cluster use so much of a processor until there are to be so many. As by a metrics server it is measured
+// again and again: what was measured within ten seconds of when a pod became ready does not count until the pod is five minutes old.
+func (x *exchange) load(cluster, each string, replicas int) error {
 	c := x.clusters[cluster]
 	if out, err := c.Kubectl(measures, "apply", "-f", "-"); err != nil {
 		return fmt.Errorf("kubectl: %w\n%s", err, out)
@@ -69,16 +71,29 @@ func (x *exchange) load(cluster, each string) error {
 	if err != nil {
 		return fmt.Errorf("kubectl: %w\n%s", err, pods)
 	}
-	var b strings.Builder
-	for name := range strings.FieldsSeq(pods) {
-		fmt.Fprintf(&b, "---\napiVersion: metrics.k8s.io/v1beta1\nkind: PodMetrics\nmetadata: {name: %s, namespace: shop, labels: {app: api}}\n"+
-			"timestamp: %q\nwindow: 10s\ncontainers: [{name: api, usage: {cpu: %s, memory: 10Mi}}]\n", name, time.Now().UTC().Format(time.RFC3339), each)
-	}
 	x.say("\nEach pod of %s uses %s, where it should use 80m: %s", cluster, each, pods)
-	return x.await("metrics of "+cluster, func() (string, bool) {
-		out, err := c.Kubectl(b.String(), "apply", "-f", "-")
-		return out, err == nil
+	const pause = 5 * time.Second
+	var last time.Time
+	return x.await("the autoscaler of "+cluster, func() (string, bool) {
+		if time.Since(last) > pause {
+			last = time.Now()
+			if out, err := c.Kubectl(measured(strings.Fields(pods), each, last), "apply", "-f", "-"); err != nil {
+				return out, false
+			}
+		}
+		out, err := c.Kubectl("", "get", "deployment", "-n", "shop", "api", "-o", "jsonpath={.spec.replicas}")
+		return out, err == nil && out == strconv.Itoa(replicas)
 	})
+}
+
+// measured is what was measured of pods.
+func measured(pods []string, each string, at time.Time) string {
+	var b strings.Builder
+	for _, name := range pods {
+		fmt.Fprintf(&b, "---\napiVersion: metrics.k8s.io/v1beta1\nkind: PodMetrics\nmetadata: {name: %s, namespace: shop, labels: {app: api}}\n"+
+			"timestamp: %q\nwindow: 10s\ncontainers: [{name: api, usage: {cpu: %s, memory: 10Mi}}]\n", name, at.UTC().Format(time.RFC3339), each)
+	}
+	return b.String()
 }
 
 // resume starts the controller again, with something to apply.
