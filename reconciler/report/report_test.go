@@ -1,76 +1,19 @@
 package report_test
 
 import (
-	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
+	"io"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/test/reporting"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
-// golden holds a report against testdata/NAME.txtar, which says in which formats it is to
-// be written.
+// golden holds a report against testdata/NAME.txtar.
 func golden(t *testing.T, name string, r report.Report) {
 	t.Helper()
-	golden := file(t, name)
-	for i, f := range golden.Files {
-		var b bytes.Buffer
-		if err := r.Write(&b, report.Format(f.Name)); err != nil {
-			t.Fatal(err)
-		}
-		golden.compare(t, i, b.String())
-	}
-	golden.save(t)
-}
-
-// sections are what is in a golden file.
-type sections struct {
-	*txtar.Archive
-
-	name string
-}
-
-func file(t *testing.T, name string) sections {
-	t.Helper()
-	name = filepath.Join("testdata", name+".txtar")
-	ar, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(ar.Files) == 0 {
-		t.Fatal("no golden sections")
-	}
-	return sections{ar, name}
-}
-
-func (s *sections) compare(t *testing.T, i int, got string) {
-	t.Helper()
-	if !strings.HasSuffix(got, "\n") {
-		got += "\n" // as txtar has it
-	}
-	if *update {
-		s.Files[i].Data = []byte(got)
-	} else if d := cmp.Diff(string(s.Files[i].Data), got); d != "" {
-		t.Errorf("%s of %s: %s", s.Files[i].Name, s.name, d)
-	}
-}
-
-func (s *sections) save(t *testing.T) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(s.name, txtar.Format(s.Archive), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	reporting.Golden(t, name, func(w io.Writer, format string) error { return r.Write(w, report.Format(format)) })
 }
 
 func TestDiagnosticsAreCounted(t *testing.T) {
