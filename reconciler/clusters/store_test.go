@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/waybill-dev/waybill/reconciler/inventory"
@@ -61,6 +62,27 @@ func TestAnInventoryWithoutLabels(t *testing.T) {
 	}
 	if none, err := c.Inventory(t.Context(), "another"); err != nil || len(none.Versions) > 0 {
 		t.Errorf("of another source there is %+v; %v", none, err)
+	}
+}
+
+// TestAnInventoryOfAnotherSource: what stands under the name of a source's inventory and is that of another one counts for neither.
+func TestAnInventoryOfAnotherSource(t *testing.T) {
+	for _, other := range []string{"https://example.com/other", ""} {
+		encoded, err := inventory.Encode(inventory.Inventory{Identity: inventory.Identity{Owner: other, Cluster: "eu", UID: "u"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, err := json.Marshal(encoded.Head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var u unstructured.Unstructured
+		if err := u.UnmarshalJSON([]byte(secret(headName("mine"), headKey, head))); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decode("mine", map[string]*unstructured.Unstructured{headName("mine"): &u}); err == nil || !strings.Contains(err.Error(), "it is that of "+other) {
+			t.Errorf("of %q there is %+v; %v", other, got, err)
+		}
 	}
 }
 
