@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/endpoints"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
 	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/published"
@@ -30,7 +31,7 @@ type servicesOnly struct {
 	chosen   chan []string      // branches
 	last     files.ID           // head of the state branch that was gone by
 	told     map[string]*counts // by cluster
-	failed   string             // as it was said
+	failed   endpoints.Failure
 }
 
 // counts is what of a cluster's branch counts.
@@ -55,20 +56,10 @@ func (s *servicesOnly) run(ctx context.Context, wakes <-chan struct{}) error {
 		if err != nil {
 			again = time.NewTimer(tellAgain/2 + time.Duration(s.Random()*float64(tellAgain)/2)).C
 		}
-		s.sayFailed(ctx, err)
+		if s.failed.Becomes(err) && err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "endpoints go by what counted before", "clusters", s.Clusters, "err", err)
+		}
 	}
-}
-
-// sayFailed says what failed, once.
-func (s *servicesOnly) sayFailed(ctx context.Context, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != s.failed && text != "" && ctx.Err() == nil {
-		s.Log.WarnContext(ctx, "endpoints go by what counted before", "clusters", s.Clusters, "err", err)
-	}
-	s.failed = text
 }
 
 // look reads what is published.

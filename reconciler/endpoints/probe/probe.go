@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/waybill-dev/waybill/render/exchange"
@@ -82,13 +83,12 @@ func Of(ctx context.Context, repo Repository, name string, now time.Time) (Host,
 
 // serves reports that all can be done that is needed. Nobody who writes books deletes them.
 func serves(tries []Try) bool {
-	needed := 0
-	for _, t := range tries {
-		if t.Why == "" && t.Do != Delete {
-			needed++
+	for _, needed := range []Deed{Write, Read, Replace} {
+		if !slices.ContainsFunc(tries, func(t Try) bool { return t.Do == needed && t.Why == "" }) {
+			return false
 		}
 	}
-	return needed == len([]Deed{Write, Read, Replace})
+	return true
 }
 
 // asking is a ref with which is tried what can be done.
