@@ -44,11 +44,11 @@ ui: $(AXE) ## open the pages in headless Chromium, with axe-core (needs the prog
 	$(AGAIN) --packages ./test/ui -- -tags e2e -ldflags=-w -count=1 -timeout 15m
 
 # Without -short a test does all that it can; what is long, or measures cost, is skipped with it.
-E2E := $(strip ./test/e2e ./test/registries $(wildcard ./test/attack))
+E2E := ./test/e2e ./test/registries ./test/attack ./test/hostile ./test/canaries ./test/publish
 OUT ?= bin
 E2E_AGAIN = @mkdir -p $(OUT); $(AGAIN) --jsonfile $(OUT)/e2e.json --rerun-fails-report $(OUT)/again.txt --packages "$(E2E)" --
 E2E_FLAGS := -tags e2e -ldflags=-w -count=1 -p 1
-e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once)
+e2e: ## run Waybill, Flux and Argo CD's engine on real clusters (built from their modules: 25 minutes of CPU, once), and attack the program
 	$(E2E_AGAIN) $(E2E_FLAGS) -timeout 75m -parallel 6 -short
 
 e2e-all: ## the same, with what is long or measures cost

@@ -9,6 +9,5 @@
 // that is moved (sources/git.TestFetchWithin, TestASignatureThatIsMovedIsNone), a short digest (reconciler/orders.TestADigestOfBefore),
 // another bot (sources/forge.TestAnotherBotIsNotTakenForUs). docs/security.md says of every attack who could make it.
 //
-// Tests that need a real forge or real clusters have the build tag e2e and are part of `make e2e`; the
-// others are part of `make test`.
+// They run with the whole program, some with a real forge or real clusters, and so have the build tag e2e.
 package attack

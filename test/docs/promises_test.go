@@ -78,10 +78,10 @@ func TestPromisesAreHeld(t *testing.T) {
 		if len(p.e2e) == 0 && !strings.HasPrefix(p.text, "Measured: ") {
 			t.Errorf("%s\nis promised, and no test of make e2e holds it", p.text)
 		}
-		for isLong, names := range map[bool][]string{false: p.e2e, true: p.onlyAll} {
+		for isLong, names := range map[bool][]string{false: tests.each(p.e2e), true: p.onlyAll} {
 			for _, name := range names {
 				named[name] = true
-				if long, ok := tests[name]; !ok {
+				if long, ok := tests.long[name]; !ok {
 					t.Errorf("%s\nthere is no test %s", p.text, name)
 				} else if long != isLong {
 					t.Errorf("%s\n%s stands in the wrong column: that it is skipped with -short is %t", p.text, name, long)
@@ -89,7 +89,7 @@ func TestPromisesAreHeld(t *testing.T) {
 			}
 		}
 	}
-	for name := range tests {
+	for name := range tests.long {
 		if !named[name] {
 			t.Errorf("docs/testing.md does not name %s: add it to the row of what it holds", name)
 		}
@@ -105,11 +105,29 @@ func TestPromisesAreHeld(t *testing.T) {
 	}
 }
 
-// realTests are the tests on real servers, and whether -short skips them as a whole.
-func realTests(t *testing.T) map[string]bool {
+// real are the tests of make e2e.
+type real struct {
+	long map[string]bool     // by name: -short skips it as a whole
+	in   map[string][]string // the names by package
+}
+
+// each returns names, in which a package stands for its tests.
+func (r real) each(names []string) (all []string) {
+	for _, name := range names {
+		if in, ok := r.in[name]; ok {
+			all = append(all, in...)
+		} else {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// realTests reads the tests of make e2e.
+func realTests(t *testing.T) real {
 	t.Helper()
-	all := map[string]bool{}
-	for _, dir := range []string{"test/e2e", "test/attack", "test/registries"} {
+	all := real{map[string]bool{}, map[string][]string{}}
+	for _, dir := range []string{"test/e2e", "test/attack", "test/registries", "test/hostile", "test/canaries", "test/publish"} {
 		files, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -128,12 +146,13 @@ func realTests(t *testing.T) map[string]bool {
 			}
 			for _, d := range file.Decls {
 				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
-					all[f.Name.Name] = skipsShort(f)
+					all.long[f.Name.Name] = skipsShort(f)
+					all.in[dir] = append(all.in[dir], f.Name.Name)
 				}
 			}
 		}
 	}
-	if len(all) == 0 {
+	if len(all.long) == 0 {
 		t.Fatal("there are no tests on real servers")
 	}
 	return all
