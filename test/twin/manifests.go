@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -41,6 +42,26 @@ func (m Manifest) String() string {
 	return strings.Join(slices.DeleteFunc([]string{m.Kind, m.Metadata.Namespace, m.Metadata.Name}, func(s string) bool { return s == "" }), "/")
 }
 
+// known are the manifests that were read before, by the id of their text: a walk reads the same ones after each
+// step. Nobody changes them.
+var known sync.Map
+
+// manifest reads an object.
+func manifest(b *files.Blob) (m Manifest, err error) {
+	if before, ok := known.Load(b.ID()); ok {
+		return before.(Manifest), nil
+	}
+	data, err := b.Bytes()
+	if err != nil {
+		return m, err
+	}
+	if err := yaml.Unmarshal(data, &m); err != nil {
+		return m, err
+	}
+	known.Store(b.ID(), m)
+	return m, nil
+}
+
 // Manifests reads the objects that a cluster's folder holds, by kind, namespace and name.
 func Manifests(root *files.Folder) ([]Manifest, error) {
 	var all []Manifest
@@ -48,12 +69,8 @@ func Manifests(root *files.Folder) ([]Manifest, error) {
 		if !strings.HasPrefix(path, "manifests/") {
 			continue
 		}
-		data, err := e.Blob.Bytes()
+		m, err := manifest(e.Blob)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		var m Manifest
-		if err := yaml.Unmarshal(data, &m); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", path, err)
 		}
 		all = append(all, m)
