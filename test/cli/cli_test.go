@@ -38,6 +38,7 @@ func read(t *testing.T, name string) string {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +74,7 @@ var hiding = regexp.MustCompile(`^(![ \t]*exec[ \t]+waybill|exec[ \t]+(sh|bash)\
 
 // TestScriptsTellStatusesApart makes sure that a command which crashes fails its script.
 func TestScriptsTellStatusesApart(t *testing.T) {
+	t.Parallel()
 	scripts, err := filepath.Glob("../*/testdata/*.txt")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are %d scripts: %v", len(scripts), err)

@@ -105,6 +105,7 @@ const edited = "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagation
 // TestDiffWatch edits a file: what it does is shown, what is wrong with it is shown, and neither
 // is when that is no longer so. On a terminal each time the screen is emptied first.
 func TestDiffWatch(t *testing.T) {
+	t.Parallel()
 	has := func(want, last string) func(string) bool { // last is what it ends with
 		return func(text string) bool { return strings.Contains(text, want) && strings.Contains(text, last) }
 	}

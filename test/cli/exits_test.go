@@ -29,6 +29,7 @@ var (
 // TestExitCodes holds the table of docs/exit-codes.md to the help of every command, and to
 // the scripts exit-*.txt here and in test/e2e: they have a part for each row, in which the command ends so.
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	table := map[string][]string{} // by command: its rows, as in the help
 	doc := read(t, "../../docs/exit-codes.md")
 	for _, m := range row.FindAllStringSubmatch(doc, -1) {

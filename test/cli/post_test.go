@@ -113,6 +113,7 @@ func configMap(name, value string) string {
 }
 
 func TestAJobShowsWhatAChangeDoes(t *testing.T) {
+	t.Parallel()
 	j := newJob(t)
 	diff := []string{"waybill", "diff", "HEAD^", "HEAD", "--post"}
 	j.commit(t, "one.yaml", configMap("one", "1"))
@@ -151,6 +152,7 @@ func TestAJobShowsWhatAChangeDoes(t *testing.T) {
 
 // A change of thousands of objects is one where they come alike.
 func TestALargeChangeIsCut(t *testing.T) {
+	t.Parallel()
 	j := newJob(t)
 	var b strings.Builder
 	for i := range 5000 {

@@ -91,6 +91,7 @@ func openTerminal(t *testing.T) (tty, master *os.File) {
 // TestProgress has a terminal show what is being fetched, in one line that is gone at the end, and
 // nothing of it where somebody minds, or where it is no terminal.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	src, flags := slowCharts(t)
 	run := func(t *testing.T, stderr *os.File, variable string, more ...string) {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 // TestReference holds docs/commands.md to what the commands say of themselves; make docs writes it. For
 // man(1) there is a page for each of them.
 func TestReference(t *testing.T) {
+	t.Parallel()
 	if want, got := ends(t, 0, "reference"), read(t, "../../docs/commands.md"); got != want {
 		t.Error("docs/commands.md is not what the commands say of themselves; make docs writes it")
 	}

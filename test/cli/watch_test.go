@@ -15,6 +15,7 @@ import (
 // TestGetWatch follows a directory: a list, and then a line for what is new in it, until it is
 // interrupted.
 func TestGetWatch(t *testing.T) {
+	t.Parallel()
 	src := filepath.Join(t.TempDir(), "src")
 	ends(t, 0, "init", src)
 	cmd := exec.CommandContext(t.Context(), binary, "get", "cl", "-w", "-C", src)
