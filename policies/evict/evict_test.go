@@ -231,6 +231,31 @@ func TestTask(t *testing.T) {
 	}
 }
 
+// A copy that stays for good goes once the policy says so, and stays as long as it does not.
+func TestRelease(t *testing.T) {
+	rules, elsewhere := evict.Rules{Timeout: time.Minute}, evict.Copies{Placed: true, New: []evict.Copy{{Told: true, Healthy: true}}}
+	as := func(mode karmada.PurgeMode) *karmada.FailoverBehavior {
+		return &karmada.FailoverBehavior{Application: &karmada.ApplicationFailoverBehavior{PurgeMode: mode}}
+	}
+	for _, tt := range []struct {
+		name string
+		says *karmada.FailoverBehavior
+		goes bool
+	}{
+		{"it says so still", as(karmada.PurgeModeNever), false},
+		{"it says another mode", as(karmada.PurgeModeDirectly), true},
+		{"it says nothing of the application", &karmada.FailoverBehavior{}, true},
+		{"it says nothing", nil, true},
+	} {
+		at, suppressed := metav1.NewTime(noon), true
+		task := evict.Task{CreationTimestamp: &at, PurgeMode: karmada.PurgeModeNever, SuppressDeletion: &suppressed}
+		evict.Release(&task, tt.says)
+		if goes := rules.Ends(&task, elsewhere, noon).Over; goes != tt.goes || (task.PurgeMode == karmada.PurgeModeGracefully) != tt.goes {
+			t.Errorf("%s: it goes: %t, %s", tt.name, goes, task.PurgeMode)
+		}
+	}
+}
+
 func TestLabels(t *testing.T) {
 	one := []karmada.TargetCluster{{Name: "us"}}
 	task := func(mode karmada.PurgeMode, before ...string) []evict.Task {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
@@ -107,14 +108,22 @@ func TestWhatIsNotListedStays(t *testing.T) {
 	if x, own := where(&p, ref("x")), where(&p, ref("own")); len(x)+len(own) > 0 {
 		t.Errorf("it is allowed to go, and x stays in %q, own in %q", x, own)
 	}
-	listed := twin.Texts{"policy.yaml": policy, "all.yaml": configMap("a"), "x.yaml": strings.Replace(configMap("x"), "k: v", "k: changed", 1)}
-	p = next(listed, func(*plan.Input) {})
-	e, ok := p.Clusters[0].Tree.Lookup(tree.Path(ref("x")))
-	if !ok {
-		t.Fatal("what is listed again is not there")
+	listed := twin.Texts{"policy.yaml": policy, "all.yaml": configMap("a")}
+	for name, path := range map[string]string{"x": "x.yaml", "own": "clusters/eu/own.yaml"} {
+		listed[path] = strings.Replace(configMap(name), "k: v", "k: changed", 1)
 	}
-	if data, err := e.Blob.Bytes(); err != nil || !strings.Contains(string(data), "changed") {
-		t.Errorf("what is listed again stays as it was: %s, %v", data, err)
+	p = next(listed, func(*plan.Input) {})
+	for _, name := range []string{"x", "own"} { // of all clusters, and of eu alone
+		e, ok := p.Clusters[1].Tree.Lookup(tree.Path(ref(name)))
+		if !ok {
+			t.Fatalf("%s, which is listed again, is not there", name)
+		}
+		if data, err := e.Blob.Bytes(); err != nil || !strings.Contains(string(data), "changed") {
+			t.Errorf("%s, which is listed again, stays as it was: %s, %v", name, data, err)
+		}
+	}
+	if slices.ContainsFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Code == diag.UnlistedStays }) {
+		t.Errorf("all is listed again, and it says %v", p.Diags)
 	}
 }
 
@@ -154,5 +163,33 @@ func TestOlderCommitsAreForgotten(t *testing.T) {
 		if isKept := reflect.ValueOf(first).Pointer() == reflect.ValueOf(then).Pointer(); isKept != tt.isKept {
 			t.Errorf("%s: what was made of it is there still: %t", tt.name, isKept)
 		}
+	}
+}
+
+// What is allowed when a move begins is that the clusters which would be held lose the object, and not that others lose it, which are
+// judged when it goes.
+func TestWhatIsAllowedOfAMoveIsOfItsCluster(t *testing.T) {
+	const web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 1}\n"
+	files := func(to string) twin.Texts {
+		return twin.Texts{
+			"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec:\n  namespaces: none\n  publish: {moves: {wait: 5m}}\n",
+			"web.yaml":     web, "clusters/eu/own.yaml": configMap("own"),
+			"policy.yaml": strings.NewReplacer("v1, kind: ConfigMap", "apps/v1, kind: Deployment", "placement: {}", "placement: {clusterAffinity: {clusterNames: ["+to+"]}}").Replace(policy),
+		}
+	}
+	before := planned(t, files("eu, us"), func(*plan.Input) {})
+	p := planned(t, files("ap"), func(in *plan.Input) {
+		in.Published, in.Allow.Named, in.Now = published(&before), guard.AllowAll, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	})
+	is, err := state.Decode(p.State, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := map[string]bool{}
+	for _, l := range is.Leaving {
+		allowed[l.Cluster] = l.Allowed
+	}
+	if want := map[string]bool{"eu": false, "us": true}; !maps.Equal(allowed, want) {
+		t.Errorf("it is allowed that they lose it: %v; want %v", allowed, want)
 	}
 }

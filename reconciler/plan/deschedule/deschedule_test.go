@@ -106,6 +106,7 @@ func TestShift(t *testing.T) {
 		{"it leaves for other reasons", observed(2, time.Hour), nil, deschedule.Item{IsMoving: true}, 10, "from [] full [eu]", 0},
 		{"its number changes", observed(2, time.Hour), nil, deschedule.Item{Replicas: 7}, 10, "from [] full [eu]", 0},
 		{"some left lately", observed(0, 0), lately(time.Minute), deschedule.Item{}, 10, "from [] full [eu]", 0},
+		{"some left before the threshold, and within the cooldown", observed(0, 0), lately(30 * time.Minute), deschedule.Item{}, 10, "from [] full [eu]", 0},
 		{"some left long ago", observed(0, 0), lately(3 * time.Hour), deschedule.Item{}, 10, "none", 0},
 		{"some left so lately that it is not known whether it helped", observed(2, time.Hour), lately(time.Minute), deschedule.Item{}, 10, "from [] full [eu]", 0},
 	} {

@@ -1,6 +1,7 @@
 package failover_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,10 +36,12 @@ type world struct {
 	seen     evict.Evidence
 	recorded *karmada.ResourceBinding
 	before   *karmada.ResourceBinding
+	beside   *karmada.ResourceBinding // of another template
 	policy   karmada.PropagationSpec
 	goes     string // where a template would be placed: "us ap"; empty for nowhere
 	part     *failover.Moves
 	rate     float64 // of the pace; 0: nothing is paced
+	oneIn    int     // of how many clusters one may be left at a time; 0: all may
 }
 
 func (w *world) evictor() *failover.Evictor {
@@ -59,7 +62,7 @@ func (w *world) evictor() *failover.Evictor {
 		}
 		clusters = append(clusters, c)
 	}
-	rules := evict.Rules{Timeout: 10 * time.Minute, KeepLast: w.keepLast, Rate: w.rate, Limits: evict.Limits{Unhealthy: 55, Large: 50, LargeUnhealthy: 50, OneIn: 1}}
+	rules := evict.Rules{Timeout: 10 * time.Minute, KeepLast: w.keepLast, Rate: w.rate, Limits: evict.Limits{Unhealthy: 55, Large: 50, LargeUnhealthy: 50, OneIn: cmp.Or(w.oneIn, 1)}}
 	s := failover.Settings{Enabled: !w.off, Rules: rules, Record: w.record, Evidence: &failover.Live{Seen: w.seen, Rules: rules, Now: now}}
 	if w.recorded != nil {
 		s.Evidence = &failover.Recorded{Bindings: map[object.Ref]*karmada.ResourceBinding{web: w.recorded}, Now: now}
@@ -67,6 +70,9 @@ func (w *world) evictor() *failover.Evictor {
 	bindings := map[object.Ref]*karmada.ResourceBinding{}
 	if w.before != nil {
 		bindings[web] = w.before
+	}
+	if w.beside != nil {
+		bindings[object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "beside"}] = w.beside
 	}
 	return failover.New(failover.Input{Settings: &s, Fleet: fleet.New(clusters), Bindings: bindings, Now: now})
 }
@@ -165,6 +171,9 @@ func TestMoves(t *testing.T) {
 		{"they were not a moment ago", world{clusters: "eu:bad us ap", record: failover.Record{Frozen: true}, before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits FleetNotReady"},
 		{"something moved at this second", world{clusters: "eu:bad us", record: failover.Record{Moved: now}, before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits Paced"},
 		{"it leaves four clusters, and is paced once", world{clusters: "ap:bad eu:bad sa:bad us:bad za", rate: 1, before: in("ap eu sa us"), goes: "za"}, "tasks [ap eu sa us] begun [ap eu sa us] over []"},
+		{"another cluster is left first", world{clusters: "ap:bad eu:bad us", oneIn: 3, beside: in("us", task("ap", time.Hour)), before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits OthersMoveFirst"},
+		{"another cluster would be left first, and has the last copy of something", world{clusters: "ap:bad eu:bad us", oneIn: 3, beside: waits(in("us", task("ap", time.Hour)), state.WaitsForCopy), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
+		{"another cluster would be left first, and something there has nowhere to go", world{clusters: "ap:bad eu:bad us", oneIn: 3, beside: waits(in("ap"), state.WaitsForPlace), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
 		{"the new copy is healthy", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), seen: healthy, goes: "us"}, "tasks [] begun [] over [eu]"},
 		{"nobody says that it is", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), goes: "us"}, "tasks [eu] begun [] over []"},
 		{"nobody says so in time", world{clusters: "eu:bad us", before: in("us", task("eu", time.Hour)), goes: "us"}, "tasks [] begun [] over [eu]"},

@@ -1,10 +1,12 @@
 package ingress_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
+	rules "github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/ingress"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
@@ -35,9 +37,10 @@ spec:
   - backendRefs: [{group: multicluster.x-k8s.io, kind: ServiceImport, name: api, port: 80}]
 `
 
-// TestDecisionsAreReturned with what was found of backends, and those that were given are left as they are: others remember them.
-func TestDecisionsAreReturned(t *testing.T) {
-	set, objects, diags := policies.Load(object.Decode("all.yaml", []byte(route)).Objects, nil)
+// write decides about what a text says, and writes that out.
+func write(t *testing.T, text string) (decided schedule.Result, res ingress.Result) {
+	t.Helper()
+	set, objects, diags := policies.Load(object.Decode("all.yaml", []byte(text)).Objects, nil)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
@@ -45,8 +48,9 @@ func TestDecisionsAreReturned(t *testing.T) {
 	for _, o := range objects {
 		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
 	}
-	decided := schedule.Decide(in)
-	res := ingress.Write(manifest.Input{
+	slices.SortFunc(in.Templates, func(a, b *template.Template) int { return a.Ref().Compare(b.Ref()) })
+	decided = schedule.Decide(in)
+	return decided, ingress.Write(manifest.Input{
 		Policies: in.Policies, Decisions: decided.Decisions, Config: render.DefaultConfig(), OnBranch: true, Memo: &manifest.Memo{},
 		Before: manifest.Before{
 			Had:       func(object.Ref) func(int) bool { return func(int) bool { return false } },
@@ -56,10 +60,64 @@ func TestDecisionsAreReturned(t *testing.T) {
 			HoldsData: func(object.Ref, int) bool { return false },
 		},
 	})
+}
+
+// TestDecisionsAreReturned with what was found of backends, and those that were given are left as they are: others remember them.
+func TestDecisionsAreReturned(t *testing.T) {
+	decided, res := write(t, route)
 	if len(res.Decisions) != 1 || !res.Decisions[0].Backends["us-1"].Lacks {
 		t.Errorf("they are %+v", res.Decisions)
 	}
 	if decided.Decisions[0].Backends != nil {
 		t.Errorf("what was given says %+v", decided.Decisions[0].Backends)
+	}
+}
+
+// imported is a Service and an import of it in the cluster of the route.
+const imported = `
+---
+{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: eu-1}, spec: {syncMode: Pull}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: imports, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: multicluster.x-k8s.io/v1alpha1, kind: ServiceImport}, {apiVersion: v1, kind: Service}]
+  placement: {clusterAffinity: {clusterNames: [us-1]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: api, namespace: shop}, spec: {ports: [{port: 80}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: derived-api, namespace: shop}, spec: {ports: [{port: 80}]}}
+---
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ServiceImport
+metadata: {name: api, namespace: shop}
+spec: {type: ClusterSetIP, ports: [{port: 80, protocol: TCP}]}
+`
+
+// A route leads to the Service itself in clusters that a MultiClusterService is for, and to the derived one in others that import it.
+func TestWhichServiceARouteLeadsTo(t *testing.T) {
+	api := object.Ref{Kind: "Service", Namespace: "shop", Name: "api"}
+	for _, tt := range []struct{ name, exposure, to string }{
+		{"there is an import alone", "", "derived-api"},
+		{"the cluster provides it", "providerClusters: [{name: us-1}], consumerClusters: [{name: eu-1}]}", "api"},
+		{"the cluster calls it", "providerClusters: [{name: eu-1}], consumerClusters: [{name: us-1}]}", "api"},
+		{"every cluster calls it", "providerClusters: [{name: eu-1}]}", "api"},
+		{"every cluster provides it", "consumerClusters: [{name: eu-1}]}", "api"},
+		{"it is for another cluster", "providerClusters: [{name: eu-1}], consumerClusters: [{name: eu-1}]}", "derived-api"},
+	} {
+		text := route + imported
+		if tt.exposure != "" {
+			text += "---\napiVersion: networking.karmada.io/v1alpha1\nkind: MultiClusterService\nmetadata: {name: api, namespace: shop}\n" +
+				"spec: {types: [CrossCluster], " + tt.exposure + "\n"
+		}
+		_, res := write(t, text)
+		d := schedule.Find(res.Decisions, object.Ref{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Namespace: "shop", Name: "front"})
+		if d == nil {
+			t.Fatalf("%s: there is no route", tt.name)
+		}
+		if is := d.Backends["us-1"]; is.Names != rules.NamesOf(map[object.Ref]string{api: tt.to}) || is.Lacks {
+			t.Errorf("%s: it leads to %+v", tt.name, is)
+		}
 	}
 }

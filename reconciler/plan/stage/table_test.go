@@ -108,6 +108,18 @@ func TestPhases(t *testing.T) {
 			{"10:31", "", "", "Soaking canary NotHealthy"},
 			{"10:32", "healthy c1", "b2: e1 e2", "Updating early"},
 		}},
+		{"Soaking, and not every change of health is told", "asked", four, []row{
+			{"10:00", "posted c1; source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "", "Soaking canary TimedWait"},
+			{"10:20:59", "", "", "Soaking canary TimedWait"}, // though the stage waits for 10 minutes
+			{"10:21", "", "", "Approving canary ApprovalMissing"},
+		}},
+		{"Updating, and whoever says that a cluster failed tries again", "simple", four, []row{
+			{"10:00", "posted c1; source b2", "b2: c1", ""},
+			{"10:01", "failed c1", "", "Updating canary c1:Failing"},
+			{"10:02:59", "", "", "Updating canary c1:Failing"}, // though the stage settles in a minute
+			{"10:03", "", "", "Stopped canary TooManyFailed c1:Failed"},
+		}},
 		{"Approving, and somebody approves", "asked", "canary: c1; prod: p1", []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "healthy c1", "", "Soaking canary TimedWait"},

@@ -46,6 +46,8 @@ type member struct {
 	since    time.Time
 	// saidAt and pushedAt say after how many plans something was said of it, or published there, last.
 	saidAt, pushedAt int
+	// isPosted reports that what is said of it is what Flux posts, which does not tell every change.
+	isPosted bool
 }
 
 func clock(text string) time.Time {
@@ -120,6 +122,9 @@ func (w *world) input() stage.Input {
 			c.WasTarget, c.Evidence.IsOld = known == w.gives(target, m.Name), m.saidAt < m.pushedAt
 		}
 		c.Evidence.IsPresent = c.Evidence.IsPresent || c.WasTarget && m.of == w.known[m.Name]
+		if m.isPosted {
+			c.Evidence.LeastWait, c.Evidence.LeastSettle = 20*time.Minute, 2*time.Minute
+		}
 		c.Evidence.Ref = fmt.Sprintf("waybill/status/%s@%s-%s-%d", m.Name, m.of, m.says, m.since.Unix())
 		in.Clusters = append(in.Clusters, c)
 	}
@@ -299,6 +304,8 @@ func (w *world) set(what string, names []string) {
 			m.Suspended = !isOver
 		case "close":
 			m.Closed = !isOver
+		case "posted":
+			m.isPosted = !isOver
 		case "unwatched":
 			m.Unwatched = !isOver
 		case "unwritable":
