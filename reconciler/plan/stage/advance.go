@@ -8,7 +8,7 @@ import (
 
 // advanced returns a record in which stages went on as far as they can now, one after the other. What could not
 // be released when its stage was is released afterwards, also when the run is done.
-func advanced(v *view, r rollouts.Rollout) rollouts.Rollout {
+func advanced(v *view, r run) run {
 	for n := range v.stages {
 		if !isOpen(r.Status.Phase) {
 			break
@@ -31,11 +31,11 @@ func advanced(v *view, r rollouts.Rollout) rollouts.Rollout {
 
 // caughtUp returns a record in which clusters are released that could not be when their stage was, as far as that
 // has not failed. Those that joined since then get what their stage shows.
-func caughtUp(v *view, r rollouts.Rollout) rollouts.Rollout {
+func caughtUp(v *view, r run) run {
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		if e := r.Clusters[c.Name]; e.Joined && e.State == rollouts.Pending && c.Unwritable == "" && v.Refused == "" {
-			r.Clusters[c.Name] = released(v, e, r.Status.Target)
+		if e := r.clusters[n]; e.Joined && e.State == rollouts.Pending && c.Unwritable == "" && v.Refused == "" {
+			r.set(n, released(v, e, r.Status.Target))
 		}
 	}
 	for n := range v.stages {
@@ -56,7 +56,7 @@ func caughtUp(v *view, r rollouts.Rollout) rollouts.Rollout {
 }
 
 // stepped returns a record in which a stage, and the run with it, went on as far as it can.
-func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
+func stepped(v *view, r run, n int) run {
 	s, st := &v.stages[n], r.Status.Stages[n]
 	if v.strategy.IsNone() {
 		return atOnce(v, r, st)
@@ -76,13 +76,13 @@ func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 		return failedRun(v, withStage(r, st), isEvident(v, r), tooManyFailed(v, r, s))
 	}
 	r = settledUnchanged(v, releasedSome(v, r, s), s.Name)
-	if names := awaited(v, r, s.Name); len(names) > 0 {
+	if len(awaited(v, r, s.Name)) > 0 {
 		return updating(v, r, st, s)
 	}
 	if isLost, why := nobodyHealthy(v, r, st); why != "" {
 		if isLost {
-			isEvident := slices.ContainsFunc(changing(v, r, s.Name), func(name string) bool {
-				e := r.Clusters[name]
+			isEvident := slices.ContainsFunc(changing(v, r, s.Name), func(n int) bool {
+				e := &r.clusters[n]
 				return e.State != rollouts.Suspended && !isMistake(e)
 			})
 			return failedRun(v, withStage(r, st), isEvident, cause{rollouts.NoneHealthy, s.Name + ": no cluster was healthy in time"})
@@ -94,38 +94,37 @@ func stepped(v *view, r rollouts.Rollout, n int) rollouts.Rollout {
 }
 
 // inPhase returns a record in which a stage is in a phase, and the run with it.
-func inPhase(r rollouts.Rollout, st rollouts.StageStatus, why rollouts.Reason) rollouts.Rollout {
+func inPhase(r run, st rollouts.StageStatus, why rollouts.Reason) run {
 	r = withStage(r, st)
 	r.Status.Phase, r.Status.Reason = st.Phase, why
 	return r
 }
 
 // changing are the clusters of a stage in which something changes.
-func changing(v *view, r rollouts.Rollout, stage string) (names []string) {
+func changing(v *view, r run, stage string) (all []int) {
 	for _, n := range v.members[stage] {
-		c := &v.Clusters[n]
-		if e := r.Clusters[c.Name]; e.State != rollouts.Skipped && (isReleased(e) || !c.IsTarget) {
-			names = append(names, c.Name)
+		if e := &r.clusters[n]; e.State != rollouts.Skipped && (isReleased(e) || !v.Clusters[n].IsTarget) {
+			all = append(all, n)
 		}
 	}
-	return names
+	return all
 }
 
 // settledUnchanged returns a record in which the clusters of a stage show the target that have it already.
-func settledUnchanged(v *view, r rollouts.Rollout, stage string) rollouts.Rollout {
+func settledUnchanged(v *view, r run, stage string) run {
 	for _, n := range v.members[stage] {
 		c := &v.Clusters[n]
-		if e, known := r.Clusters[c.Name]; known && !isReleased(e) && c.IsTarget && e.State != rollouts.Skipped {
+		if e := r.clusters[n]; r.known[n] && !isReleased(&e) && c.IsTarget && e.State != rollouts.Skipped {
 			e = entered(v, e, rollouts.Unchanged)
 			e.Shows = r.Status.Target.Commit
-			r.Clusters[c.Name] = e
+			r.set(n, e)
 		}
 	}
 	return r
 }
 
 // notYet says why no cluster of a stage may be released yet; empty if any may.
-func notYet(v *view, r rollouts.Rollout, st rollouts.StageStatus) rollouts.Reason {
+func notYet(v *view, r run, st rollouts.StageStatus) rollouts.Reason {
 	_, isUnapproved := missing(st.Before)
 	switch {
 	case isUnapproved:
@@ -135,8 +134,8 @@ func notYet(v *view, r rollouts.Rollout, st rollouts.StageStatus) rollouts.Reaso
 	case v.Windows[st.Name].IsClosed:
 		return rollouts.WindowClosed
 	}
-	for _, name := range changing(v, r, st.Name) {
-		if r.Clusters[name].State != rollouts.Suspended {
+	for _, n := range changing(v, r, st.Name) {
+		if r.clusters[n].State != rollouts.Suspended {
 			return ""
 		}
 	}
@@ -145,26 +144,25 @@ func notYet(v *view, r rollouts.Rollout, st rollouts.StageStatus) rollouts.Reaso
 
 // awaited are the clusters of a stage for which it waits: those that were released and are neither healthy nor
 // failed, and those that may be released.
-func awaited(v *view, r rollouts.Rollout, stage string) (names []string) {
+func awaited(v *view, r run, stage string) (all []int) {
 	for _, n := range v.members[stage] {
-		name := v.Clusters[n].Name
-		if e := r.Clusters[name]; isAwaited(e) || e.State == rollouts.Pending {
-			names = append(names, name)
+		if e := &r.clusters[n]; isAwaited(e) || e.State == rollouts.Pending {
+			all = append(all, n)
 		}
 	}
-	return names
+	return all
 }
 
 // updating returns a record of a stage that waits for clusters, and says what is in the way. If all were
 // healthy before, they have to be for the whole time again.
-func updating(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.Stage) rollouts.Rollout {
+func updating(v *view, r run, st rollouts.StageStatus, s *rollouts.Stage) run {
 	if st.Phase == rollouts.Soaking || st.Phase == rollouts.Approving {
 		st.Phase, st.After = rollouts.Soaking, restarted(st.After)
 		return inPhase(r, st, rollouts.NotHealthy)
 	}
 	var why rollouts.Reason
-	for _, name := range awaited(v, r, s.Name) {
-		c, e := &v.Clusters[v.byName[name]], r.Clusters[name]
+	for _, n := range awaited(v, r, s.Name) {
+		c, e := &v.Clusters[n], &r.clusters[n]
 		switch isPending := e.State == rollouts.Pending; {
 		case c.Held && !c.IsTarget:
 			why = rollouts.ClusterHeld
@@ -180,14 +178,14 @@ func updating(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.
 
 // nobodyHealthy says why a stage of which nothing is awaited cannot go on, if none of its clusters is healthy:
 // those that answer take nothing now, or its deadline decides, which may be over. One that was skipped may be healthy, too.
-func nobodyHealthy(v *view, r rollouts.Rollout, st rollouts.StageStatus) (isLost bool, why rollouts.Reason) {
+func nobodyHealthy(v *view, r run, st rollouts.StageStatus) (isLost bool, why rollouts.Reason) {
 	for _, n := range v.members[st.Name] {
-		if c := &v.Clusters[n]; r.Clusters[c.Name].State == rollouts.Skipped && c.isHealthyNow() {
+		if c := &v.Clusters[n]; r.clusters[n].State == rollouts.Skipped && c.isHealthyNow() {
 			return false, ""
 		}
 	}
-	for _, name := range changing(v, r, st.Name) {
-		switch e := r.Clusters[name]; e.State {
+	for _, n := range changing(v, r, st.Name) {
+		switch r.clusters[n].State {
 		case rollouts.Healthy:
 			return false, ""
 		case rollouts.Late, rollouts.Failed:
@@ -204,12 +202,12 @@ func nobodyHealthy(v *view, r rollouts.Rollout, st rollouts.StageStatus) (isLost
 
 // soaking returns a record of a stage of whose clusters all are healthy that have to be: its tasks are next. It is
 // over when they are, and each healthy cluster still says that it is.
-func soaking(v *view, r rollouts.Rollout, st rollouts.StageStatus, s *rollouts.Stage) rollouts.Rollout {
+func soaking(v *view, r run, st rollouts.StageStatus, s *rollouts.Stage) run {
 	st.After = atLeast(v, r, notBefore(begun(v, st.After, s.AfterStageTasks), lastChange(v, r, s.Name)), s.Name)
 	isFresh := true
 	for _, n := range v.members[s.Name] {
 		c := &v.Clusters[n]
-		isFresh = isFresh && (r.Clusters[c.Name].State != rollouts.Healthy || c.isHealthyNow())
+		isFresh = isFresh && (r.clusters[n].State != rollouts.Healthy || c.isHealthyNow())
 	}
 	if n := waiting(st.After); n >= 0 {
 		st.Phase = rollouts.Soaking

@@ -1,8 +1,6 @@
 package stage
 
 import (
-	"maps"
-
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
@@ -19,19 +17,25 @@ func (v *view) hindered() rollouts.Reason {
 }
 
 // atOnce returns a record of a unit without a strategy that went on as far as it can, which is to the end.
-func atOnce(v *view, r rollouts.Rollout, st rollouts.StageStatus) rollouts.Rollout {
+func atOnce(v *view, r run, st rollouts.StageStatus) run {
 	if why := v.hindered(); why != "" {
 		st.Phase = rollouts.Waiting
 		return inPhase(r, st, why)
 	}
-	maps.DeleteFunc(r.Clusters, func(_ string, e rollouts.Cluster) bool { return e.State != rollouts.Skipped })
+	for n := range r.clusters {
+		if r.clusters[n].State != rollouts.Skipped {
+			r.drop(n)
+		}
+	}
 	return finishedRun(r)
 }
 
 // passed returns a record of a unit without a strategy for which nothing had to wait: there was no run.
-func passed(v *view, r rollouts.Rollout) rollouts.Rollout {
+func passed(v *view, r run) run {
 	r.Status = rollouts.Status{Phase: rollouts.Done, Base: v.Source, Target: v.Source, Commands: r.Status.Commands}
-	r.Clusters = nil
+	for n := range r.clusters {
+		r.drop(n)
+	}
 	return r
 }
 

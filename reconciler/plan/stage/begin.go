@@ -96,7 +96,7 @@ func isKeptBack(s rollouts.Status) bool {
 }
 
 // isBack reports a run that goes back, or whose clusters are back: what joins meanwhile goes back, too.
-func isBack(s rollouts.Status) bool { return s.Phase == rollouts.Returning || isKeptBack(s) }
+func isBack(s *rollouts.Status) bool { return s.Phase == rollouts.Returning || isKeptBack(*s) }
 
 // finished is the version with which the recorded run finished. Units that start together have one base
 // commit: the one that was published last, if the unit is the same there.
@@ -109,8 +109,9 @@ func finished(in *Input) rollouts.Version {
 
 // begin returns the record with which a decision starts: that of the run that is open, or of one that
 // begins now. It shares nothing with the record before that later steps change.
-func begin(v *view) rollouts.Rollout {
-	r, why := goesOn(&v.Input)
+func begin(v *view) run {
+	goes, why := goesOn(&v.Input)
+	r := runOf(v, &goes)
 	r.Unit, r.Strategy = v.Unit, v.strategy
 	r.Status.Commands = v.heard(r.Status.Commands)
 	switch why {
@@ -140,44 +141,39 @@ func begin(v *view) rollouts.Rollout {
 }
 
 // withBase returns a record with another commit of the same base, which clusters show that showed the one before.
-func withBase(r rollouts.Rollout, base rollouts.Version) rollouts.Rollout {
-	r.Clusters = showing(r.Clusters, r.Status.Base, base)
+func withBase(r run, base rollouts.Version) run {
+	r = showing(r, r.Status.Base, base)
 	r.Status.Base = base
 	return r
 }
 
-// showing are clusters in which those that show a version by one commit show it by another.
-func showing(before map[string]rollouts.Cluster, was, is rollouts.Version) map[string]rollouts.Cluster {
-	clusters := make(map[string]rollouts.Cluster, len(before))
-	for name, c := range before {
-		if c.Shows == was.Commit {
-			c.Shows = is.Commit
+// showing returns a record in which clusters that show a version by one commit show it by another.
+func showing(r run, was, is rollouts.Version) run {
+	for n := range r.clusters {
+		if r.known[n] && r.clusters[n].Shows == was.Commit {
+			r.clusters[n].Shows = is.Commit
 		}
-		clusters[name] = c
 	}
-	return clusters
+	return r
 }
 
 // unchanged records a version that changes no cluster: those that show the one before show it.
-func unchanged(v *view, r rollouts.Rollout) rollouts.Rollout {
-	r.Clusters = showing(r.Clusters, r.Status.Target, v.Source)
+func unchanged(v *view, r run) run {
+	r = showing(r, r.Status.Target, v.Source)
 	r.Status.Base, r.Status.Target = v.Source, v.Source
 	return members(v, r)
 }
 
 // newRun begins a run for a target. Each cluster shows what it showed before, and waits for its turn.
-func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollout {
-	before := r.Clusters
+func newRun(v *view, r run, target rollouts.Version) run {
 	given := slices.DeleteFunc(slices.Clone(r.Status.Commands), func(c rollouts.Command) bool { return !v.isGiven(c) })
 	r.Status = rollouts.Status{
 		Phase: rollouts.Waiting, Base: r.Status.Base, Target: target, Rules: ruling(v, r.Status, target), StartTime: v.now, Commands: given,
 	}
 	r.Status.Run = runID(v, r.Status)
-	r.Clusters = make(map[string]rollouts.Cluster, len(v.Clusters))
 	for n := range v.Clusters {
-		c := &v.Clusters[n]
-		was, known := before[c.Name]
-		if !known || was.State == rollouts.Unchanged {
+		c, was := &v.Clusters[n], r.clusters[n]
+		if !r.known[n] || was.State == rollouts.Unchanged {
 			was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
 		}
 		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
@@ -188,11 +184,11 @@ func newRun(v *view, r rollouts.Rollout, target rollouts.Version) rollouts.Rollo
 			next.Shows = shownInstead(r.Status, c)
 		}
 		if was.State != rollouts.Healthy {
-			hasFailed := isReleased(was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && !isMistake(was)
+			hasFailed := isReleased(&was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && !isMistake(&was)
 			next.WasUnhealthy = was.WasUnhealthy
 			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 		}
-		r.Clusters[c.Name] = placed(v, r.Status, next, c)
+		r.set(n, placed(v, &r.Status, next, c))
 	}
 	r.Status.Stages = stageStatuses(v, nil)
 	return r

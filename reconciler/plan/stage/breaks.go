@@ -55,22 +55,22 @@ func (b *breaks) run() (all []string) {
 func (b *breaks) cluster(name string) string {
 	s, e := b.is.Status, b.is.Clusters[name]
 	was, known := b.was.Clusters[name]
-	stays := isReleased(was) && b.isSame
-	switch isOut := isReleased(e) && e.State != rollouts.Skipped; {
+	stays := isReleased(&was) && b.isSame
+	switch isOut := isReleased(&e) && e.State != rollouts.Skipped; {
 	case isOut && e.State != rollouts.Leaving && e.Shows != s.Target.Commit:
 		return fmt.Sprintf("was released, and shows %.12s instead of the target, %.12s", e.Shows, s.Target.Commit)
 	case isOut && !b.Now.IsZero() && (!stays || !e.Released.Equal(&was.Released)) && !e.Released.Equal(&b.now):
 		return "was released at another time than its plan"
 	case isOut && !stays:
 		return b.order(name, &e)
-	case isReleased(e) || e.State == rollouts.Unchanged || !isOpen(s.Phase):
+	case isReleased(&e) || e.State == rollouts.Unchanged || !isOpen(s.Phase):
 		return ""
 	}
 	shows := s.Base.Commit
 	if known && (was.State != rollouts.Unchanged || b.isSame) && !stays {
 		shows = was.Shows
 	}
-	if isReleased(was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows || b.isMissed(was, e) {
+	if isReleased(&was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows || b.isMissed(&was, &e) {
 		return "" // it was withdrawn, or nothing changed
 	}
 	if e.Shows == "" {
@@ -80,7 +80,7 @@ func (b *breaks) cluster(name string) string {
 }
 
 // isMissed reports a cluster in a run that begins to which what it was to show by the run before did not come.
-func (b *breaks) isMissed(was, e rollouts.Cluster) bool {
+func (b *breaks) isMissed(was, e *rollouts.Cluster) bool {
 	isStill := e.Shows == "" || e.Shows == b.is.Status.Base.Commit
 	return isStill && !b.isSame && (isReleased(was) || was.State == rollouts.Leaving || b.was.Status.Phase == rollouts.Returning)
 }
@@ -88,7 +88,7 @@ func (b *breaks) isMissed(was, e rollouts.Cluster) bool {
 // order says why it is not the turn of a cluster that was released by the last plan; empty if it is.
 func (b *breaks) order(name string, e *rollouts.Cluster) string {
 	var c Cluster
-	if i, isIn := b.byName[name]; isIn {
+	if i := slices.IndexFunc(b.Clusters, func(c Cluster) bool { return c.Name == name }); i >= 0 {
 		c = b.Clusters[i]
 	}
 	isFree := c.Takes || c.IsTarget && !c.IsBase || e.Joined || !b.is.Status.Base.IsKnown()

@@ -29,7 +29,7 @@ func (v *view) isGiven(c rollouts.Command) bool {
 
 // obeyed returns a record in which commands acted that had not yet, in their order. One that is about
 // another run, or comes too early or too late, is recorded as refused and never acts.
-func obeyed(v *view, r rollouts.Rollout) rollouts.Rollout {
+func obeyed(v *view, r run) run {
 	for _, c := range v.Commands {
 		if slices.ContainsFunc(r.Status.Commands, func(o rollouts.Command) bool { return o.Ref == c.Ref }) {
 			continue
@@ -48,7 +48,7 @@ func obeyed(v *view, r rollouts.Rollout) rollouts.Rollout {
 }
 
 // act carries out a command about the run that is open; false if it can do nothing now.
-func act(v *view, r rollouts.Rollout, c rollouts.Command) (rollouts.Rollout, bool) {
+func act(v *view, r run, c rollouts.Command) (run, bool) {
 	switch s := r.Status; c.Verb {
 	case rollouts.Approve:
 		return approved(v, r, c.Stage)
@@ -82,7 +82,7 @@ func act(v *view, r rollouts.Rollout, c rollouts.Command) (rollouts.Rollout, boo
 }
 
 // approved returns a record in which a stage is approved: before it, if it waits for that, or after it.
-func approved(v *view, r rollouts.Rollout, stage string) (rollouts.Rollout, bool) {
+func approved(v *view, r run, stage string) (run, bool) {
 	n := current(r.Status.Stages)
 	if !isOpen(r.Status.Phase) || n < 0 || r.Status.Stages[n].Name != stage {
 		return r, false
@@ -110,18 +110,18 @@ func approved(v *view, r rollouts.Rollout, stage string) (rollouts.Rollout, bool
 
 // resumed returns a record of a stopped run that goes on: what failed so far is forgiven, and what did not come to a branch before
 // the stop has all of its time. What was kept back is tried again, from the first stage.
-func resumed(v *view, r rollouts.Rollout) rollouts.Rollout {
+func resumed(v *view, r run) run {
 	if isKeptBack(r.Status) {
 		return counted(v, newRun(v, r, r.Status.Target))
 	}
 	stopped := r.Status.Phase
 	r.Status.Phase = rollouts.Waiting
-	for name, e := range r.Clusters {
+	for n := range r.clusters {
+		e := &r.clusters[n]
 		e.Forgiven = e.Forgiven || e.State == rollouts.Failed
-		if n, known := v.byName[name]; known && isAwaited(e) && isMissed(stopped, &e, &v.Clusters[n]) {
+		if isAwaited(e) && isMissed(stopped, e, &v.Clusters[n]) {
 			e.Deadline = v.after(v.stage(e.Stage).ProgressDeadline)
 		}
-		r.Clusters[name] = e
 	}
 	if n := current(r.Status.Stages); n >= 0 && !r.Status.Stages[n].StartTime.IsZero() {
 		st := r.Status.Stages[n]
@@ -133,29 +133,29 @@ func resumed(v *view, r rollouts.Rollout) rollouts.Rollout {
 
 // skipped returns a record in which nobody waits for a cluster. It keeps what is published there until the
 // next run.
-func skipped(v *view, r rollouts.Rollout, cluster string) (rollouts.Rollout, bool) {
-	e, known := r.Clusters[cluster]
-	if !known || e.State == rollouts.Skipped {
+func skipped(v *view, r run, cluster string) (run, bool) {
+	n := slices.IndexFunc(v.Clusters, func(c Cluster) bool { return c.Name == cluster })
+	if n < 0 || !r.known[n] || r.clusters[n].State == rollouts.Skipped {
 		return r, false
 	}
-	if isReleased(e) && !v.Clusters[v.byName[cluster]].IsTarget {
-		e = withdrawn(v, e, "")
+	e := r.clusters[n]
+	if isReleased(&e) && !v.Clusters[n].IsTarget {
+		e = withdrawn(v, &e, "")
 	}
-	r.Clusters[cluster] = entered(v, e, rollouts.Skipped)
+	r.set(n, entered(v, e, rollouts.Skipped))
 	return r, true
 }
 
 // skippedStage returns a record in which a stage is over: those of its clusters that were not released are
 // skipped.
-func skippedStage(v *view, r rollouts.Rollout, stage string) (rollouts.Rollout, bool) {
+func skippedStage(v *view, r run, stage string) (run, bool) {
 	n := slices.IndexFunc(r.Status.Stages, func(s rollouts.StageStatus) bool { return s.Name == stage })
 	if n < 0 || r.Status.Stages[n].Phase == rollouts.Done {
 		return r, false
 	}
 	for _, n := range v.members[stage] {
-		name := v.Clusters[n].Name
-		if e := r.Clusters[name]; !isReleased(e) && e.State != rollouts.Unchanged {
-			r.Clusters[name] = entered(v, e, rollouts.Skipped)
+		if e := r.clusters[n]; !isReleased(&e) && e.State != rollouts.Unchanged {
+			r.set(n, entered(v, e, rollouts.Skipped))
 		}
 	}
 	st := r.Status.Stages[n]
@@ -164,11 +164,10 @@ func skippedStage(v *view, r rollouts.Rollout, stage string) (rollouts.Rollout, 
 }
 
 // bypassed returns a record in which every cluster shows the target.
-func bypassed(v *view, r rollouts.Rollout) rollouts.Rollout {
+func bypassed(v *view, r run) run {
 	for n := range v.Clusters {
-		name := v.Clusters[n].Name
-		if e := r.Clusters[name]; !isReleased(e) && e.State != rollouts.Leaving {
-			r.Clusters[name] = released(v, e, r.Status.Target)
+		if e := r.clusters[n]; !isReleased(&e) && e.State != rollouts.Leaving {
+			r.set(n, released(v, e, r.Status.Target))
 		}
 	}
 	for _, st := range r.Status.Stages {
@@ -181,7 +180,7 @@ func bypassed(v *view, r rollouts.Rollout) rollouts.Rollout {
 }
 
 // withStage returns a record with another status of a stage.
-func withStage(r rollouts.Rollout, st rollouts.StageStatus) rollouts.Rollout {
+func withStage(r run, st rollouts.StageStatus) run {
 	r.Status.Stages = slices.Clone(r.Status.Stages)
 	for n := range r.Status.Stages {
 		if r.Status.Stages[n].Name == st.Name {

@@ -10,23 +10,23 @@ import (
 
 // counted returns a record in which what is known of clusters counts. Of one that shows the target only
 // that counts which speaks of the target's bytes; of a unit without a strategy nothing does.
-func counted(v *view, r rollouts.Rollout) rollouts.Rollout {
+func counted(v *view, r run) run {
 	if p := r.Status.Phase; p == rollouts.Finishing || p == rollouts.Returning || v.strategy.IsNone() {
 		return r
 	}
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		e, known := r.Clusters[c.Name]
+		e := r.clusters[n]
 		switch {
-		case !known || e.State == rollouts.Skipped || e.State == rollouts.Leaving || e.State == rollouts.Unchanged:
-		case isReleased(e):
+		case !r.known[n] || e.State == rollouts.Skipped || e.State == rollouts.Leaving || e.State == rollouts.Unchanged:
+		case isReleased(&e):
 			e = judged(v, rested(v, e, c), c)
 			if !isMissed(r.Status.Phase, &e, c) {
 				e = past(v, e, c)
 			}
-			r.Clusters[c.Name] = e
+			r.set(n, e)
 		default:
-			r.Clusters[c.Name] = before(v, e, c, r.Status)
+			r.set(n, before(v, e, c, &r.Status))
 		}
 	}
 	return r
@@ -34,7 +34,7 @@ func counted(v *view, r rollouts.Rollout) rollouts.Rollout {
 
 // before is what is known of a cluster whose turn has not come: whether it answers and takes anything,
 // and whether it is unhealthy already, be it by the base or by a version that came after it.
-func before(v *view, e rollouts.Cluster, c *Cluster, s rollouts.Status) rollouts.Cluster {
+func before(v *view, e rollouts.Cluster, c *Cluster, s *rollouts.Status) rollouts.Cluster {
 	switch ev := &c.Evidence; {
 	case ev.IsPresent && ev.Health == Failed && e.Shows != s.Base.Commit && s.Phase != rollouts.Done:
 		e.FailedBefore, e.WasUnhealthy = true, false
@@ -158,7 +158,7 @@ func failing(v *view, e rollouts.Cluster, ev *Evidence) rollouts.Cluster {
 		e.Since, e.Evidence, e.Message = metav1.NewTime(since), ev.Ref, ev.Message
 	}
 	e.LeastSettle.Duration = max(e.LeastSettle.Duration, ev.LeastSettle)
-	if v.isOver(settled(v, e)) {
+	if v.isOver(settled(v, &e)) {
 		e = failed(v, e, rollouts.Unhealthy, ev.Message)
 		e.Evidence = ev.Ref
 	}
@@ -166,7 +166,7 @@ func failing(v *view, e rollouts.Cluster, ev *Evidence) rollouts.Cluster {
 }
 
 // settled is when a failing cluster counts as failed.
-func settled(v *view, e rollouts.Cluster) metav1.Time {
+func settled(v *view, e *rollouts.Cluster) metav1.Time {
 	return metav1.NewTime(e.Since.Add(max(v.stage(e.Stage).Settle.Duration, e.LeastSettle.Duration)))
 }
 
@@ -186,7 +186,7 @@ func past(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 		return e
 	}
 	switch {
-	case isAwaited(e), e.State == rollouts.Healthy && c.answers():
+	case isAwaited(&e), e.State == rollouts.Healthy && c.answers():
 		return failed(v, e, rollouts.PastDeadline, c.Evidence.Message)
 	case e.State == rollouts.Healthy:
 		return entered(v, e, rollouts.Late)

@@ -122,8 +122,15 @@ func isHealthy(c stage.Cluster) bool {
 // lawful plans, and says which laws the decision breaks.
 func (w *walk) lawful() {
 	in, before := w.input(), maps.Clone(w.has)
+	var recorded map[string]rollouts.Cluster
+	if in.Before != nil {
+		recorded = maps.Clone(in.Before.Clusters)
+	}
 	if again := stage.Decide(in); !reflect.DeepEqual(again, stage.Decide(in)) {
 		w.t.Errorf("equal input gives other output")
+	}
+	if in.Before != nil && !maps.Equal(recorded, in.Before.Clusters) {
+		w.t.Errorf("a decision changes what was recorded before")
 	}
 	for n, c := range in.Clusters {
 		if !isHealthy(c) {

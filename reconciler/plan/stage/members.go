@@ -9,10 +9,10 @@ import (
 )
 
 // isReleased reports a cluster that shows the target because its turn came.
-func isReleased(c rollouts.Cluster) bool { return !c.Released.IsZero() }
+func isReleased(c *rollouts.Cluster) bool { return !c.Released.IsZero() }
 
 // isAwaited reports a cluster that was released, and for which its stage waits.
-func isAwaited(c rollouts.Cluster) bool {
+func isAwaited(c *rollouts.Cluster) bool {
 	return c.State == rollouts.Released || c.State == rollouts.Failing
 }
 
@@ -29,7 +29,7 @@ func Awaited(r *rollouts.Rollout) (names []string) {
 		isOver[s.Name] = s.Phase == rollouts.Done
 	}
 	for name, e := range r.Clusters {
-		if isReleased(e) && e.State != rollouts.Skipped && e.State != rollouts.Leaving && (e.State != rollouts.Healthy || !isOver[e.Stage]) {
+		if isReleased(&e) && e.State != rollouts.Skipped && e.State != rollouts.Leaving && (e.State != rollouts.Healthy || !isOver[e.Stage]) {
 			names = append(names, name)
 		}
 	}
@@ -50,38 +50,37 @@ func isOpen(p rollouts.Phase) bool {
 // members returns a record whose clusters are those that there are now. Those that joined show what their
 // stage shows, and what was released stays so in whichever stage it is now. Of a unit that is done only
 // those are recorded that do not show the target.
-func members(v *view, r rollouts.Rollout) rollouts.Rollout {
-	before, isDone := r.Clusters, r.Status.Phase == rollouts.Done
-	r.Clusters = make(map[string]rollouts.Cluster, len(before))
+func members(v *view, r run) run {
+	isDone := r.Status.Phase == rollouts.Done
 	r.Status.Stages = stageStatuses(v, r.Status.Stages)
 	if isDone {
 		r.Status.Stages = nil
 	}
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		was, known := before[c.Name]
+		was := r.clusters[n]
 		was.Stage = v.stageOf(c)
 		switch {
-		case known:
-			r.Clusters[c.Name] = placed(v, r.Status, was, c)
+		case r.known[n]:
+			r.set(n, placed(v, &r.Status, was, c))
 		case !isDone:
-			r.Clusters[c.Name] = joined(v, r.Status, was, c)
+			r.set(n, joined(v, &r.Status, was, c))
 		}
 	}
 	return r
 }
 
 // placed is what becomes of a cluster by where it is now, and by what is published there.
-func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
+func placed(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	switch {
 	case e.State == rollouts.Skipped:
 	case c.Leaves && s.Phase != rollouts.Done:
 		return entered(v, e, rollouts.Leaving)
-	case e.State == rollouts.Leaving && isReleased(e):
+	case e.State == rollouts.Leaving && isReleased(&e):
 		return released(v, e, s.Target)
 	case e.State == rollouts.Leaving:
 		return entered(v, e, rollouts.Pending)
-	case !isReleased(e) && e.State != rollouts.Unchanged && !isBack(s) && c.IsTarget && !c.IsBase:
+	case !isReleased(&e) && e.State != rollouts.Unchanged && !isBack(s) && c.IsTarget && !c.IsBase:
 		e = released(v, e, s.Target) // half of an earlier push
 		if c.Evidence.IsOld {
 			e.Evidence = c.Evidence.Ref
@@ -92,7 +91,7 @@ func placed(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts
 
 // joined is a cluster that was not there when the run began. It shows the base, and waits for its turn, which
 // comes at once if all of its stage was released.
-func joined(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
+func joined(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	e.Shows, e.Outdated = s.Base.Commit, isOutdated(c)
 	e.Joined = isStageReleased(s, e.Stage)
 	if isNothing := c.IsTarget && !c.IsBase && !c.Has && !c.Leaves; isNothing && !isBack(s) {
@@ -107,7 +106,7 @@ func joined(v *view, s rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts
 func isOutdated(c *Cluster) bool { return c.Has && !c.IsBase && !c.IsTarget }
 
 // isStageReleased reports that all of a stage was released.
-func isStageReleased(s rollouts.Status, stage string) bool {
+func isStageReleased(s *rollouts.Status, stage string) bool {
 	for _, st := range s.Stages {
 		if st.Name == stage {
 			return st.Phase == rollouts.Soaking || st.Phase == rollouts.Approving || st.Phase == rollouts.Done
@@ -133,6 +132,6 @@ func released(v *view, e rollouts.Cluster, target rollouts.Version) rollouts.Clu
 }
 
 // withdrawn returns a cluster that shows another version than the target: nothing of the run is left of it.
-func withdrawn(v *view, e rollouts.Cluster, commit string) rollouts.Cluster {
+func withdrawn(v *view, e *rollouts.Cluster, commit string) rollouts.Cluster {
 	return entered(v, rollouts.Cluster{Stage: e.Stage, Shows: commit}, rollouts.Pending)
 }

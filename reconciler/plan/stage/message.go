@@ -10,7 +10,7 @@ import (
 )
 
 // message says why a run is in its phase. That of one that stopped or goes back was said when it did.
-func message(v *view, r rollouts.Rollout) string {
+func message(v *view, r run) string {
 	s := r.Status
 	n := current(s.Stages)
 	switch {
@@ -31,7 +31,7 @@ func message(v *view, r rollouts.Rollout) string {
 		return st.Name + " waits: " + reasons[s.Reason] + v.until(st.Name, s.Reason)
 	default:
 	}
-	text := st.Name + " waits for " + words.List(awaited(v, r, st.Name)) + " to be healthy"
+	text := st.Name + " waits for " + words.List(v.names(awaited(v, r, st.Name))) + " to be healthy"
 	if why := reasons[s.Reason]; why != "" {
 		text = st.Name + ": " + why + v.until(st.Name, s.Reason)
 	}
@@ -66,24 +66,23 @@ func inSoak(v *view, st rollouts.StageStatus, why rollouts.Reason) string {
 }
 
 // inFinishing says for what a run waits whose stages are over.
-func inFinishing(v *view, r rollouts.Rollout) string {
+func inFinishing(v *view, r run) string {
 	text := "every stage is over"
 	if r.Status.Reason == rollouts.Bypassed {
 		text = "the stages were bypassed"
 	}
-	if names := unpublished(v, r); len(names) > 0 {
-		return text + "; to be published: " + words.List(names)
+	if left := unpublished(v, r); len(left) > 0 {
+		return text + "; to be published: " + words.List(v.names(left))
 	}
 	return text
 }
 
 // behind says which clusters do not show the version of a run that is done.
-func behind(v *view, r rollouts.Rollout) string {
+func behind(v *view, r run) string {
 	var names []string
 	for n := range v.Clusters {
-		name := v.Clusters[n].Name
-		if e, known := r.Clusters[name]; known && !isReleased(e) {
-			names = append(names, fmt.Sprintf("%s (%s)", name, strings.ToLower(string(e.State))))
+		if e := &r.clusters[n]; r.known[n] && !isReleased(e) {
+			names = append(names, fmt.Sprintf("%s (%s)", v.Clusters[n].Name, strings.ToLower(string(e.State))))
 		}
 	}
 	switch {
@@ -96,8 +95,8 @@ func behind(v *view, r rollouts.Rollout) string {
 }
 
 // tooManyFailed says which clusters of a stage failed.
-func tooManyFailed(v *view, r rollouts.Rollout, s *rollouts.Stage) cause {
-	names := failures(v, r, s.Name)
+func tooManyFailed(v *view, r run, s *rollouts.Stage) cause {
+	names := v.names(failures(v, r, s.Name))
 	return cause{rollouts.TooManyFailed, fmt.Sprintf("%s: %s failed, %d of %d; %d are tolerated",
 		s.Name, words.List(names), len(names), len(v.members[s.Name]), v.amount(s.MaxFailures, s.Name))}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // next says when the decision may be another one although nothing was said.
-func next(v *view, r rollouts.Rollout) (again recheck.Recheck) {
+func next(v *view, r run) (again recheck.Recheck) {
 	s := r.Status
 	if isOver(v, r) {
 		again.Timed = isTimed(v)
@@ -32,7 +32,8 @@ func next(v *view, r rollouts.Rollout) (again recheck.Recheck) {
 	case rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Approving:
 		byStage(v, r, by)
 	}
-	for _, e := range r.Clusters {
+	for n := range r.clusters {
+		e := &r.clusters[n]
 		if e.State == rollouts.Failing {
 			by(settled(v, e))
 		}
@@ -47,7 +48,7 @@ func next(v *view, r rollouts.Rollout) (again recheck.Recheck) {
 }
 
 // byStage calls by with the times at which the stage of an open run may go on that is not over.
-func byStage(v *view, r rollouts.Rollout, by func(metav1.Time)) {
+func byStage(v *view, r run, by func(metav1.Time)) {
 	n := current(r.Status.Stages)
 	if n < 0 {
 		return

@@ -13,7 +13,11 @@ func Recorded(in Input, r *rollouts.Rollout) Output {
 	out.After = r
 	out.Breaks = Breaks(in, r)
 	for n := range v.Clusters {
-		out.Shown = append(out.Shown, shown(&v, r, &v.Clusters[n]))
+		var is *rollouts.Cluster
+		if e, known := r.Clusters[v.Clusters[n].Name]; known {
+			is = &e
+		}
+		out.Shown = append(out.Shown, shown(&v, &r.Status, is, &v.Clusters[n]))
 	}
 	return out
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // releasedSome returns a record in which as many clusters of a stage are released as may be, in their order.
-func releasedSome(v *view, r rollouts.Rollout, s *rollouts.Stage) rollouts.Rollout {
+func releasedSome(v *view, r run, s *rollouts.Stage) run {
 	if v.Refused != "" || v.Windows[s.Name].IsClosed {
 		return r
 	}
 	room := v.width(s)
 	for _, n := range v.members[s.Name] {
-		if isAwaited(r.Clusters[v.Clusters[n].Name]) {
+		if isAwaited(&r.clusters[n]) {
 			room--
 		}
 	}
@@ -22,9 +22,9 @@ func releasedSome(v *view, r rollouts.Rollout, s *rollouts.Stage) rollouts.Rollo
 			break
 		}
 		c := &v.Clusters[n]
-		e := released(v, r.Clusters[c.Name], r.Status.Target)
+		e := released(v, r.clusters[n], r.Status.Target)
 		e.Evidence = c.Evidence.Ref
-		r.Clusters[c.Name] = e
+		r.set(n, e)
 		room--
 	}
 	return r
@@ -32,15 +32,15 @@ func releasedSome(v *view, r rollouts.Rollout, s *rollouts.Stage) rollouts.Rollo
 
 // eligible are the clusters of a stage that may be released, in the order in which they are: first those that failed by
 // a version that this one replaces, which it cannot break any more; last those that were unhealthy before.
-func eligible(v *view, r rollouts.Rollout, stage string) (all []int) {
+func eligible(v *view, r run, stage string) (all []int) {
 	for _, n := range v.members[stage] {
 		c := &v.Clusters[n]
-		if r.Clusters[c.Name].State == rollouts.Pending && !c.IsTarget && !c.Held && c.Unwritable == "" {
+		if r.clusters[n].State == rollouts.Pending && !c.IsTarget && !c.Held && c.Unwritable == "" {
 			all = append(all, n)
 		}
 	}
 	rank := func(n int) int {
-		switch e := r.Clusters[v.Clusters[n].Name]; {
+		switch e := &r.clusters[n]; {
 		case e.FailedBefore:
 			return 0
 		case e.WasUnhealthy:
@@ -53,11 +53,11 @@ func eligible(v *view, r rollouts.Rollout, stage string) (all []int) {
 }
 
 // unwritable returns a record in which the clusters of a stage failed for which the target cannot be made.
-func unwritable(v *view, r rollouts.Rollout, stage string) rollouts.Rollout {
+func unwritable(v *view, r run, stage string) run {
 	for _, n := range v.members[stage] {
 		c := &v.Clusters[n]
-		if e := r.Clusters[c.Name]; e.State == rollouts.Pending && !c.IsTarget && c.Unwritable != "" {
-			r.Clusters[c.Name] = failed(v, e, rollouts.NotWritable, c.Unwritable)
+		if e := r.clusters[n]; e.State == rollouts.Pending && !c.IsTarget && c.Unwritable != "" {
+			r.set(n, failed(v, e, rollouts.NotWritable, c.Unwritable))
 		}
 	}
 	return r

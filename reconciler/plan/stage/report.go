@@ -14,7 +14,7 @@ import (
 const starved = 3
 
 // report says what somebody has to know of a unit.
-func report(v *view, r rollouts.Rollout, unsoaked []string) (diags []diag.Diagnostic) {
+func report(v *view, r run, unsoaked []string) (diags []diag.Diagnostic) {
 	say := func(code diag.Code, message, hint string) {
 		diags = append(diags, diag.Diagnostic{Code: code, Severity: diag.Warning, Pos: v.Pos, Message: message, Hint: hint})
 	}
@@ -76,7 +76,7 @@ func failure(v *view, s rollouts.Status) diag.Diagnostic {
 }
 
 // isLost reports a run of which the record was lost: it begins with clusters that have its target.
-func isLost(v *view, r rollouts.Rollout) bool {
+func isLost(v *view, r run) bool {
 	if v.Before != nil || r.Status.Base.IsKnown() || !isOpen(r.Status.Phase) || v.strategy.IsNone() {
 		return false
 	}
@@ -89,10 +89,10 @@ func isLost(v *view, r rollouts.Rollout) bool {
 }
 
 // inState are the clusters in a state.
-func inState(v *view, r rollouts.Rollout, s rollouts.State) (names []string) {
+func inState(v *view, r run, s rollouts.State) (names []string) {
 	for n := range v.Clusters {
-		if name := v.Clusters[n].Name; r.Clusters[name].State == s {
-			names = append(names, name)
+		if r.clusters[n].State == s {
+			names = append(names, v.Clusters[n].Name)
 		}
 	}
 	return names
@@ -105,14 +105,14 @@ func spelt(c rollouts.Command) string {
 
 // unspoken reports clusters of an open run for which nothing speaks, so that it cannot go on, and those of which
 // it cannot be told whether they answer.
-func unspoken(v *view, r rollouts.Rollout) (diags []diag.Diagnostic) {
+func unspoken(v *view, r run) (diags []diag.Diagnostic) {
 	if !isOpen(r.Status.Phase) || v.strategy.IsNone() {
 		return nil
 	}
 	var mute, unwatched []string
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		e := r.Clusters[c.Name]
+		e := &r.clusters[n]
 		isIn := e.State == rollouts.Pending || isAwaited(e)
 		if isIn && c.Evidence.Health == Unknown {
 			mute = append(mute, c.Name)

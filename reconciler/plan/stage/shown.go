@@ -21,35 +21,37 @@ func Replicas(phase rollouts.Phase, choice Choice, old, next int32) int32 {
 
 // taken returns a record in which what other clusters lost runs where it goes, although it is not the turn of
 // these: they get the target where their own version cannot be read. It names them.
-func taken(v *view, r rollouts.Rollout) (next rollouts.Rollout, unsoaked []string) {
+func taken(v *view, r run) (next run, unsoaked []string) {
 	if r.Status.Phase == rollouts.Returning || r.Status.Target.Absent {
 		return r, nil
 	}
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		e, known := r.Clusters[c.Name]
+		e := r.clusters[n]
 		isLeft := e.State == rollouts.Leaving || e.State == rollouts.Skipped
-		if known && c.Takes && c.Unwritable == "" && !isLeft && shown(v, &r, c).Choice == Kept {
-			r.Clusters[c.Name] = released(v, e, r.Status.Target)
+		if r.known[n] && c.Takes && c.Unwritable == "" && !isLeft && shown(v, &r.Status, r.of(n), c).Choice == Kept {
+			r.set(n, released(v, e, r.Status.Target))
 			unsoaked = append(unsoaked, c.Name)
 		}
 	}
 	return r, unsoaked
 }
 
-// shown is which version a cluster shows.
-func shown(v *view, r *rollouts.Rollout, c *Cluster) Shown {
-	s := &r.Status
-	e, known := r.Clusters[c.Name]
+// shown is which version a cluster shows, by what is recorded of it; nil for nothing.
+func shown(v *view, s *rollouts.Status, e *rollouts.Cluster, c *Cluster) Shown {
+	known := e != nil
+	if !known {
+		e = &rollouts.Cluster{}
+	}
 	isLeaving := e.State == rollouts.Leaving
 	switch isFinishing := s.Phase == rollouts.Finishing; {
-	case isMissed(s.Phase, &e, c):
+	case isMissed(s.Phase, e, c):
 	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
 		return Shown{Cluster: c.Name, Choice: Target, Commit: s.Target.Commit}
 	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit): // the source says something that is refused
-		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Target.Commit, IsAnew: isBack(*s)}
-	case known && !isReleased(e) && v.isReadable(e.Shows, *s):
-		return Shown{Cluster: c.Name, Choice: Older, Commit: e.Shows, IsAnew: isBack(*s) || e.Outdated}
+		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Target.Commit, IsAnew: isBack(s)}
+	case known && !isReleased(e) && v.isReadable(e.Shows, s):
+		return Shown{Cluster: c.Name, Choice: Older, Commit: e.Shows, IsAnew: isBack(s) || e.Outdated}
 	}
 	return Shown{Cluster: c.Name, Choice: Kept}
 }
@@ -57,5 +59,5 @@ func shown(v *view, r *rollouts.Rollout, c *Cluster) Shown {
 // isMissed reports a cluster that was released, and whose target did not come to its branch before the run stopped: it does not
 // while that is so.
 func isMissed(p rollouts.Phase, e *rollouts.Cluster, c *Cluster) bool {
-	return p == rollouts.Stopped && isReleased(*e) && !c.IsTarget && !c.Takes
+	return p == rollouts.Stopped && isReleased(e) && !c.IsTarget && !c.Takes
 }

@@ -22,12 +22,12 @@ func Decide(in Input) Output {
 	out := in.output(r.Status)
 	out.Shown = make([]Shown, len(in.Clusters))
 	for n := range in.Clusters {
-		out.Shown[n] = shown(&v, &r, &in.Clusters[n])
+		out.Shown[n] = shown(&v, &r.Status, r.of(n), &in.Clusters[n])
 	}
 	out.Recheck = next(&v, r)
 	out.Diags = report(&v, r, unsoaked)
 	if isRecorded(&v, r) {
-		out.After = &r
+		out.After = recordOf(&v, &r)
 	}
 	return out
 }
@@ -36,7 +36,7 @@ func Decide(in Input) Output {
 func (in *Input) output(s rollouts.Status) Output {
 	return Output{
 		Unit: in.Unit, Pos: in.Pos, Source: in.Source, Windows: in.Windows, Before: in.Before,
-		Phase: s.Phase, Base: s.Base, Target: s.Target, IsBack: isBack(s),
+		Phase: s.Phase, Base: s.Base, Target: s.Target, IsBack: isBack(&s),
 	}
 }
 
@@ -51,7 +51,7 @@ func unstaged(in *Input) Output {
 }
 
 // bound returns a record with the strategy that the unit is bound to now, if the run by the one before is over.
-func bound(v *view, r rollouts.Rollout) rollouts.Rollout {
+func bound(v *view, r run) run {
 	if v.Strategy != nil && isOver(v, r) {
 		r.Strategy = *v.Strategy
 	}
@@ -59,12 +59,12 @@ func bound(v *view, r rollouts.Rollout) rollouts.Rollout {
 }
 
 // isOver reports a unit of which nothing has to happen any more.
-func isOver(v *view, r rollouts.Rollout) bool {
-	return r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 && r.Status.Target.Is(v.Source)
+func isOver(v *view, r run) bool {
+	return r.Status.Phase == rollouts.Done && !r.isAnyKnown() && r.Status.Target.Is(v.Source)
 }
 
 // isRecorded reports that something of a unit has to be remembered: it has a strategy and is in the source, or
 // a strategy goes on. What may not be released stays as it is recorded.
-func isRecorded(v *view, r rollouts.Rollout) bool {
+func isRecorded(v *view, r run) bool {
 	return !isOver(v, r) || (v.Strategy != nil || v.Refused != "") && !v.Source.Absent
 }

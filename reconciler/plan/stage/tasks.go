@@ -51,9 +51,9 @@ func notBefore(tasks []rollouts.Task, at metav1.Time) []rollouts.Task {
 }
 
 // lastChange is when a cluster of a stage came to be failed, or healthy, last; the zero time for none.
-func lastChange(v *view, r rollouts.Rollout, stage string) (last metav1.Time) {
+func lastChange(v *view, r run, stage string) (last metav1.Time) {
 	for _, n := range v.members[stage] {
-		e := r.Clusters[v.Clusters[n].Name]
+		e := &r.clusters[n]
 		if isOver := e.State == rollouts.Failed || e.State == rollouts.Healthy; isOver && last.Before(&e.Since) {
 			last = e.Since
 		}
@@ -80,14 +80,14 @@ func missing(tasks []rollouts.Task) (n int, isMissing bool) {
 }
 
 // atLeast are tasks of which the time that is not over lasts as long as evidence has to be told to count for a while.
-func atLeast(v *view, r rollouts.Rollout, tasks []rollouts.Task, stage string) []rollouts.Task {
+func atLeast(v *view, r run, tasks []rollouts.Task, stage string) []rollouts.Task {
 	n := waiting(tasks)
 	if n < 0 {
 		return tasks
 	}
 	var least time.Duration
 	for _, m := range v.members[stage] {
-		if c := &v.Clusters[m]; r.Clusters[c.Name].State == rollouts.Healthy && c.IsTarget {
+		if c := &v.Clusters[m]; r.clusters[m].State == rollouts.Healthy && c.IsTarget {
 			least = max(least, c.Evidence.LeastWait)
 		}
 	}

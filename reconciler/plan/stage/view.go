@@ -27,18 +27,18 @@ type view struct {
 	stages   []rollouts.Stage
 	// members are the clusters of a stage, as indices of Clusters, without those that the unit leaves.
 	members map[string][]int
-	byName  map[string]int
+	was     recorded // what was recorded last
 }
 
 func look(in Input) view {
-	v := view{Input: in, now: in.time(), members: map[string][]int{}, byName: make(map[string]int, len(in.Clusters))}
+	v := view{Input: in, members: map[string][]int{}, was: recordedOf(in.Before, in.Clusters)}
+	v.now = in.time(&v.was)
 	if s := InForce(in.Strategy, in.Before); s != nil {
 		v.strategy = *s
 	}
 	v.stages = v.strategy.Stages
 	for n := range in.Clusters {
 		c := &in.Clusters[n]
-		v.byName[c.Name] = n
 		if name := v.stageOf(c); !c.Leaves {
 			v.members[name] = append(v.members[name], n)
 		}
@@ -53,10 +53,10 @@ func look(in Input) view {
 }
 
 // time is that of the plan, which is never before one that was recorded.
-func (in *Input) time() metav1.Time {
+func (in *Input) time(was *recorded) metav1.Time {
 	now := in.Now.UTC().Truncate(time.Second)
 	if in.Before != nil {
-		if last := latest(in.Before); last.After(now) {
+		if last := latest(in.Before, was); last.After(now) {
 			now = last
 		}
 	}
@@ -64,7 +64,7 @@ func (in *Input) time() metav1.Time {
 }
 
 // latest is the latest time that a record has of what happened.
-func latest(r *rollouts.Rollout) time.Time {
+func latest(r *rollouts.Rollout, was *recorded) time.Time {
 	last := r.Status.StartTime.Time
 	add := func(t metav1.Time) {
 		if t.After(last) {
@@ -79,10 +79,12 @@ func latest(r *rollouts.Rollout) time.Time {
 			add(t.DoneTime)
 		}
 	}
-	for _, c := range r.Clusters {
-		add(c.Released)
-		add(c.Since)
-		add(c.Rests)
+	for _, list := range [][]rollouts.Cluster{was.clusters, was.gone} {
+		for n := range list {
+			add(list[n].Released)
+			add(list[n].Since)
+			add(list[n].Rests)
+		}
 	}
 	return last.UTC()
 }
@@ -128,7 +130,7 @@ func (v *view) isOver(t metav1.Time) bool { return !t.After(v.now.Time) }
 
 // isReadable reports that an older version can be written from its commit. What an earlier Waybill made of the
 // commit of the target cannot be, unless the source says the base again.
-func (v *view) isReadable(commit string, s rollouts.Status) bool {
+func (v *view) isReadable(commit string, s *rollouts.Status) bool {
 	isPresent := commit == v.Source.Commit && s.Base.Is(v.Source)
 	return commit != "" && (isPresent || commit != s.Target.Commit) && !slices.Contains(v.Unreadable, commit)
 }
@@ -136,4 +138,13 @@ func (v *view) isReadable(commit string, s rollouts.Status) bool {
 // differs reports whether carrying out the target would change a cluster.
 func (v *view) differs() bool {
 	return slices.ContainsFunc(v.Clusters, func(c Cluster) bool { return !c.IsTarget && !c.Lacks })
+}
+
+// names are those of clusters, by their indices.
+func (v *view) names(clusters []int) []string {
+	names := make([]string, len(clusters))
+	for i, n := range clusters {
+		names[i] = v.Clusters[n].Name
+	}
+	return names
 }
