@@ -151,7 +151,8 @@ func (m *mover) mayMove(row, at int) bool {
 	t, r := m.table, &m.table.rows[row]
 	d := t.decided.Find(r.Ref)
 	_, isWanted := r.Wanted(at)
-	return d != nil && len(r.Wants) > 0 && !isWanted && t.have(r.Ref)(at) != nil && !slices.Contains(t.leaving[r.Ref], t.cluster(at))
+	have := t.have(r.Ref)
+	return d != nil && len(r.Wants) > 0 && !isWanted && have.In(at) != nil && !slices.Contains(t.leaving[r.Ref], t.cluster(at))
 }
 
 // leaver is an object that leaves a cluster now; arrives tells the clusters that get what they want.
@@ -168,7 +169,7 @@ func (m *mover) leaver(row, at int, arrives func(cluster int, w manifest.Want) b
 	}
 	l.Direct = move.DirectOf(r.Ref, d.Template.Content, from...)
 	for _, w := range r.Wants {
-		cluster, has := int(w.Cluster), have(int(w.Cluster))
+		cluster, has := int(w.Cluster), have.In(int(w.Cluster))
 		l.New = append(l.New, move.New{
 			Cluster: t.cluster(cluster), IsPublished: has != nil && w.Blob >= 0 && has.ID() == t.blobs.At(w.Blob).ID(),
 		})

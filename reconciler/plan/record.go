@@ -67,16 +67,16 @@ func (c *carried) held() map[string]string {
 // it is not what was decided anyway. What a held cluster would lose and nobody sends any
 // longer is kept as well.
 func (t *table) leftByRef(out *carried) map[object.Ref][]state.LeftIn {
-	all := map[object.Ref][]state.LeftIn{}
+	all, clusters := map[object.Ref][]state.LeftIn{}, t.in.Expanded.Policies.Fleet.Clusters()
 	for i, cells := range out.result.Left {
 		row := &t.rows[i]
 		have, each, at := t.have(row.Ref), row.Each(), make([]state.LeftIn, 0, len(cells))
 		for _, l := range cells {
 			want, wanted, _ := each(l.Cluster)
-			b := have(l.Cluster)
+			b := have.In(l.Cluster)
 			_, isOlder := row.Standing(l.Cluster)
 			if asDecided := !isOlder && (wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept); !asDecided {
-				at = append(at, state.LeftIn{Left: state.Left{Kept: l.Kept, Reason: l.Reason}, Cluster: t.cluster(l.Cluster)})
+				at = append(at, state.LeftIn{Left: state.Left{Kept: l.Kept, Reason: l.Reason}, Cluster: clusters[l.Cluster].Name})
 			}
 		}
 		if len(at) > 0 {

@@ -199,18 +199,16 @@ func (s *stager) version(commit string) *older.Version {
 
 // has appends what clusters have of an object, with its replicas where they can be told.
 func (s *stager) has(targets []schedule.Target, r object.Ref) []schedule.Target {
-	have, counts := s.table.have(r), map[*files.Blob]int32{} // most clusters have the same
-	for i := range s.table.group {
-		b := have(i)
+	have, last, replicas := s.table.have(r), (*files.Blob)(nil), int32(0)
+	for i, c := range s.table.in.Expanded.Policies.Fleet.Clusters() {
+		b := have.In(i)
 		if b == nil {
 			continue
 		}
-		n, known := counts[b]
-		if !known {
-			n = s.table.replicas.Of(b).N
-			counts[b] = n
+		if b != last { // most clusters have the same
+			last, replicas = b, s.table.replicas.Of(b).N
 		}
-		targets = append(targets, schedule.Target{Name: s.table.cluster(i), Replicas: n})
+		targets = append(targets, schedule.Target{Name: c.Name, Replicas: replicas})
 	}
 	return targets
 }

@@ -43,8 +43,9 @@ type table struct {
 	// unlisted is what clusters have that no kustomization lists.
 	unlisted unlisted
 	replicas *replicas.Counter
-	byPath   map[string]int  // rows; nil until it is asked
-	pulled   schedule.Pulled // nil until it is asked
+	byPath   map[string]int                    // rows; nil until it is asked
+	had      map[object.Ref]manifest.Published // what clusters have, of objects that were asked about
+	pulled   schedule.Pulled                   // nil until it is asked
 	// stopped are the clusters of which it cannot be told what they are to hold.
 	stopped map[int]reason.Reason
 	// recorded is what was left as it was by the plan that is made again; nil for a plan of its own.
@@ -63,7 +64,7 @@ func newTable(in *Input, decided *schedule.Result) *table {
 	t := &table{
 		in: in, decided: decided,
 		replicas: in.Memo.replicas.Counter(in.Expanded.Policies.Interpreter, in.Expanded.Policies.InterpreterDigest),
-		leaving:  leaving(decided.Decisions, &in.State), stopped: virtual.Stopped(in.Expanded.Policies),
+		leaving:  leaving(decided.Decisions, &in.State), had: map[object.Ref]manifest.Published{}, stopped: virtual.Stopped(in.Expanded.Policies),
 	}
 	t.mover = newMover(t)
 	groups := map[files.ID]int{}
@@ -90,25 +91,38 @@ func (t *table) virtual(i int) *mapped.Mapping { return t.in.Expanded.Policies.V
 // cluster is the name of the cluster with an index.
 func (t *table) cluster(i int) string { return t.in.Expanded.Policies.Fleet.Clusters()[i].Name }
 
-// have returns how to find what clusters have of an object, by index; nil where they have
-// nothing.
-func (t *table) have(r object.Ref) func(cluster int) *files.Blob {
+// have is what clusters have of an object.
+func (t *table) have(r object.Ref) manifest.Published {
+	is, known := t.had[r]
+	if !known {
+		is = lookUp(t, r)
+		t.had[r] = is
+	}
+	return is
+}
+
+// lookUp looks up in what is published what clusters have of an object.
+func lookUp(t *table, r object.Ref) manifest.Published {
 	path := tree.Path(r)
-	found := make([]*files.Blob, len(t.built))
-	for n, built := range t.built {
+	found, of := make([]*files.Blob, 0, len(t.built)), t.group
+	for _, built := range t.built {
+		var e files.Entry
 		if built != nil {
-			e, _ := built.Lookup(path)
-			found[n] = e.Blob
+			e, _ = built.Lookup(path)
+		}
+		found = append(found, e.Blob)
+	}
+	if t.in.Expanded.Policies.Virtual == nil {
+		return manifest.NewPublished(found, of)
+	}
+	of = slices.Clone(of)
+	for cluster := range of {
+		if m, built := t.virtual(cluster), t.built[t.group[cluster]]; m != nil && built != nil {
+			e, _ := built.Lookup(tree.Path(m.Ref(r)))
+			found, of[cluster] = append(found, e.Blob), len(found)
 		}
 	}
-	return func(cluster int) *files.Blob {
-		m, built := t.virtual(cluster), t.built[t.group[cluster]]
-		if m == nil || built == nil {
-			return found[t.group[cluster]]
-		}
-		e, _ := built.Lookup(tree.Path(m.Ref(r)))
-		return e.Blob
-	}
+	return manifest.NewPublished(found, of)
 }
 
 // changes returns what reports an object that a cluster gets otherwise than it has it, or loses; nil if it stays as it is.
@@ -133,14 +147,17 @@ func (t *table) before() manifest.Before {
 	return manifest.Before{
 		Had: func(r object.Ref) func(int) bool {
 			have := t.have(r)
-			return func(cluster int) bool { return have(cluster) != nil }
+			return func(cluster int) bool { return have.In(cluster) != nil }
 		},
 		Sent: func(r object.Ref, cluster string) bool { return state.Sends(t.in.State.Bindings[r], cluster) },
 		Own: func(cluster int) []object.Ref {
 			return slices.DeleteFunc(tree.Namespaces(t.built[t.group[cluster]]), func(r object.Ref) bool { return !match.ClustersOwn(r) })
 		},
-		Leaving:   func(d *schedule.Decision) []string { return t.leaving[d.Ref()] },
-		HoldsData: func(r object.Ref, cluster int) bool { return guard.HoldsData(r, t.have(r)(cluster)) },
+		Leaving: func(d *schedule.Decision) []string { return t.leaving[d.Ref()] },
+		HoldsData: func(r object.Ref, cluster int) bool {
+			have := t.have(r)
+			return guard.HoldsData(r, have.In(cluster))
+		},
 	}
 }
 
@@ -170,12 +187,16 @@ func (t *table) Row(i int) rollout.Row {
 		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref],
 	}
 	have, each := t.have(r.Ref), r.Each()
-	leaving, stays, recorded := t.leaving[r.Ref], t.mover.stays[r.Ref], t.recorded[r.Ref]
+	steps, recorded, unlisted := slices.Concat(t.leaving[r.Ref], t.mover.stays[r.Ref]), t.recorded[r.Ref], t.unlisted.stays[r.Ref]
 	row.Cells = make([]rollout.Cell, 0, len(r.Wants))
 	for cluster := range t.group {
-		c := rollout.Cell{Cluster: cluster, Have: have(cluster) != nil}
+		c := rollout.Cell{Cluster: cluster, Have: have.In(cluster) != nil}
 		want, isWanted, block := each(cluster)
-		l, isRecorded := state.LeftAt(recorded, t.cluster(cluster))
+		var l state.Left
+		isRecorded := false
+		if len(recorded) > 0 {
+			l, isRecorded = state.LeftAt(recorded, t.cluster(cluster))
+		}
 		c.Want = isWanted
 		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
 		if stands, ok := r.Standing(cluster); ok {
@@ -184,12 +205,12 @@ func (t *table) Row(i int) rollout.Row {
 		if !c.Want && !c.Have && !isRecorded {
 			continue
 		}
-		c.Step = slices.Contains(leaving, t.cluster(cluster)) || slices.Contains(stays, t.cluster(cluster))
-		if c.Block = t.block(r.Ref, &c, want.Blob, block); isRecorded {
+		c.Step = len(steps) > 0 && slices.Contains(steps, t.cluster(cluster))
+		if c.Block = t.block(&c, want.Blob, block, unlisted); isRecorded {
 			c.Block = cmp.Or(l.Reason, waitsForStage(block), reason.NotRead)
 		}
 		if row.Divided {
-			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have(cluster))
+			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have.In(cluster))
 		}
 		row.Cells = append(row.Cells, c)
 	}
@@ -198,12 +219,13 @@ func (t *table) Row(i int) rollout.Row {
 }
 
 // block says why what is wanted of a cell cannot be carried out, which is what its row says; empty if it can. Of a plan that is made
-// again the record says it; only where an object has no binding and is not there, no record does.
-func (t *table) block(r object.Ref, c *rollout.Cell, wanted int32, of reason.Reason) reason.Reason {
+// again the record says it; only where an object has no binding and is not there, no record does. Unlisted are the clusters in which the
+// object stays that no kustomization lists.
+func (t *table) block(c *rollout.Cell, wanted int32, of reason.Reason, unlisted map[int]bool) reason.Reason {
 	switch {
 	case t.in.Replay != nil && (!c.Want || wanted != manifest.Unwritten):
 		return ""
-	case t.in.Replay == nil && of == "" && !c.Want && t.unlisted.stays[r][c.Cluster]:
+	case t.in.Replay == nil && of == "" && !c.Want && unlisted[c.Cluster]:
 		return reason.Unlisted
 	}
 	return of
@@ -341,7 +363,7 @@ func (t *table) layOut(left rollout.Remaining) {
 		var number int32
 		for n, l := range cells {
 			stays[n] = manifest.Want{Cluster: int32(l.Cluster), Blob: layout.Nothing} //nolint:gosec // an index
-			has := have(l.Cluster)
+			has := have.In(l.Cluster)
 			if stands, isOlder := standing(&t.rows[i], l); isOlder {
 				stays[n].Blob = stands
 			} else if l.Kept && has != nil {

@@ -54,6 +54,17 @@ type classes struct {
 	all   []inClass // in the order in which they were asked for
 	last  class     // which the next cluster is often in, too
 	is    *result
+	// isUniform reports that a manifest follows from its source alone, which from is of the last one.
+	isUniform bool
+	from      source
+}
+
+// like is the result of the last cluster if the manifest in the next one follows from the same; nil if that is to be seen.
+func (c *classes) like(from source) *result {
+	if c.isUniform && from == c.from {
+		return c.is
+	}
+	return nil
 }
 
 // inClass is a class and its result.

@@ -98,7 +98,10 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 	clear(w.virtual.bases)
 	t, rules, shares := d.Template, w.in.Policies.Overrides.Rules(d.Template.Subject), completions(d)
 	rules.Claimed = d.Policy != nil
-	classes := classes{make: func(k class, v template.Variant) *result { return w.manifest(d, v, k, rules) }, known: map[class]*result{}}
+	classes := classes{
+		make:  func(k class, v template.Variant) *result { return w.manifest(d, v, k, rules) },
+		known: map[class]*result{}, isUniform: w.virtual.fleet == nil && isUniform(d, shares),
+	}
 	matching, find := w.in.Policies.Matching(rules.List), w.in.Policies.Finder()
 	row.Wants = slices.Grow(row.Wants, len(targets))
 	var suspended []string
@@ -109,6 +112,11 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 			continue
 		}
 		v := t.In(i)
+		from := source{v, c.Replicas, matching[i]}
+		if is := classes.like(from); is != nil {
+			written = append(written, inCluster{i, c.Name, is})
+			continue
+		}
 		if w.virtual.fleet.Wrong(i) {
 			row.want(i, Unwritten) // it cannot be told what it is to hold
 			continue
@@ -120,12 +128,10 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 			}
 			continue
 		}
-		k := class{variant: t.Number(i), replicas: c.Replicas, completions: shareOf(shares, c.Name), rules: matching[i], preserved: preserved(d, c.Name), virtual: w.virtual.number(i)}
-		k.share, k.scaled, k.backends = d.Shares[c.Name], d.Scaled[c.Name], d.Backends[c.Name].Names
-		if seal.Wanted(v.Object) {
-			k.recipients = w.recipients[i]
-		}
-		written = append(written, inCluster{i, c.Name, classes.result(k, *v)})
+		in := inCluster{cluster: i, name: c.Name}
+		in.is = classes.result(classIn(w, d, in, from, shares), *v)
+		classes.from = from
+		written = append(written, in)
 	}
 	w.number(classes.results()...)
 	failed, texts := classes.outcome()
@@ -147,6 +153,31 @@ func (w *writer) sayLeftOut(o *object.Object) {
 	if d := interpret.LeftOut(o); d != nil {
 		w.report(*d)
 	}
+}
+
+// source is what a manifest in a cluster follows from of most decisions.
+type source struct {
+	variant  *template.Variant
+	replicas int32
+	rules    string
+}
+
+// isUniform reports a decision whose manifest in a cluster with an API server of its own follows from the variant, the replicas and the
+// rules there alone. Shares are its completions.
+func isUniform(d *schedule.Decision, shares map[string]int64) bool {
+	isOfOthers := len(shares)+len(d.Shares)+len(d.Scaled)+len(d.Backends) > 0 || d.Moves != nil
+	return !isOfOthers && (d.Policy == nil || d.Policy.Spec.Suspension == nil) && d.Ref().Kind != "Secret"
+}
+
+// classIn is what the manifest of a decision in a cluster depends on.
+func classIn(w *writer, d *schedule.Decision, in inCluster, from source, shares map[string]int64) class {
+	k := class{variant: d.Template.Number(in.cluster), replicas: from.replicas, completions: shareOf(shares, in.name), rules: from.rules}
+	k.preserved, k.virtual = preserved(d, in.name), w.virtual.number(in.cluster)
+	k.share, k.scaled, k.backends = d.Shares[in.name], d.Scaled[in.name], d.Backends[in.name].Names
+	if seal.Wanted(from.variant.Object) {
+		k.recipients = w.recipients[in.cluster]
+	}
+	return k
 }
 
 // blocks are the reasons of what is wrong with a manifest, but for those that just fail.

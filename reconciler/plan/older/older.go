@@ -90,9 +90,10 @@ func Evaluate(in Input) Units {
 	}
 	asked := in.Asked
 	asked.Policies = in.Version.Expanded.Policies
-	asked.Templates = in.Version.templates(wanted)
+	var claimed []*policies.Propagation
+	asked.Templates, claimed = in.Version.templates(wanted)
 	st := *asked.State
-	st.Bindings = in.bindings(asked.Templates)
+	st.Bindings = in.bindings(asked.Templates, claimed)
 	asked.State = &st
 	decided := schedule.Decide(asked)
 	u := Units{
@@ -160,8 +161,8 @@ func (v *Version) unrendered(bindings map[object.Ref]*karmada.ResourceBinding) m
 	return all
 }
 
-// templates are those of units, and those that these may pull along.
-func (v *Version) templates(wanted map[rollouts.Unit]bool) (all []*template.Template) {
+// templates are those of units, and those that these may pull along, each with the policy that claims it; nil for none.
+func (v *Version) templates(wanted map[rollouts.Unit]bool) (all []*template.Template, claimed []*policies.Propagation) {
 	x := v.Expanded
 	pulls := false
 	for _, p := range x.Policies.Set.Propagation {
@@ -170,10 +171,10 @@ func (v *Version) templates(wanted map[rollouts.Unit]bool) (all []*template.Temp
 	for _, t := range x.Templates {
 		p := claims(x, t)
 		if p != nil && wanted[v.Of[p.Object.Ref()]] || p == nil && pulls {
-			all = append(all, t)
+			all, claimed = append(all, t), append(claimed, p)
 		}
 	}
-	return all
+	return all, claimed
 }
 
 func claims(x *expand.Result, t *template.Template) *policies.Propagation {
@@ -196,17 +197,18 @@ func (v *Version) source(r object.Ref) (isThere, isClaimed bool) {
 
 // bindings are those of the state, but that they say where templates are by what clusters have, unless what they record was decided of
 // this version, too: then one decision serves both, also where it has not come to clusters yet. What clusters have is how a version
-// was divided that they show, but for what those got more that show another one; the target of a run is divided anew.
-func (in *Input) bindings(templates []*template.Template) map[object.Ref]*karmada.ResourceBinding {
+// was divided that they show, but for what those got more that show another one; the target of a run is divided anew. Claimed are the
+// policies that claim the templates.
+func (in *Input) bindings(templates []*template.Template, claimed []*policies.Propagation) map[object.Ref]*karmada.ResourceBinding {
 	all, placements := maps.Clone(in.Asked.State.Bindings), map[*policies.Propagation]string{}
 	var have []schedule.Target
-	for _, t := range templates {
+	for n, t := range templates {
 		b := all[t.Ref()]
 		if b == nil {
 			continue
 		}
 		have = in.Has(have[:0], t.Ref())
-		p := claims(in.Version.Expanded, t)
+		p := claimed[n]
 		isDivided := p != nil && p.Divides() && (t.Part == nil || len(t.Part.Failed) == 0)
 		if !isDivided && slices.Equal(have, b.Spec.Clusters) {
 			continue // what is remembered of the binding serves

@@ -217,12 +217,14 @@ func (s *settling) blockNeeds(row *Row, left LeftRow) (changed bool) {
 	}
 	s.enter(row.Needs)
 	for _, i := range row.Needs {
-		for n, c := range s.rows[i].Cells {
+		cells := s.rows[i].Cells
+		for n := range cells {
+			c := &cells[n]
 			if !c.Have || c.Want || c.Block != "" {
 				continue
 			}
 			if l, _ := left.At(c.Cluster); l.Kept {
-				s.rows[i].Cells[n].Block, changed = reason.Needed, true
+				c.Block, changed = reason.Needed, true
 			}
 		}
 	}
@@ -235,9 +237,13 @@ func (s *settling) blockTogether(row *Row, left LeftRow) (changed bool) {
 	if row.Unit == 0 || row.IsSettled {
 		return false
 	}
-	for _, l := range left {
+	for i := range left {
+		l := &left[i]
+		if l.Reason.IsStaged() || l.Reason == reason.Together {
+			continue // which is so of most
+		}
 		at := unitAt{row.Unit, l.Cluster}
-		if l.Reason.IsStaged() || l.Reason == reason.Together || s.whole[at] {
+		if s.whole[at] {
 			continue
 		}
 		s.whole[at], changed = true, true
@@ -251,10 +257,9 @@ func (s *settling) blockTogether(row *Row, left LeftRow) (changed bool) {
 
 // block blocks the cell of a cluster, unless something does already.
 func (r *Row) block(cluster int, why reason.Reason) {
-	for n, c := range r.Cells {
-		if c.Cluster == cluster && c.Block == "" {
-			r.Cells[n].Block = why
-		}
+	n, isIn := slices.BinarySearchFunc(r.Cells, cluster, func(c Cell, cluster int) int { return c.Cluster - cluster })
+	if isIn && r.Cells[n].Block == "" {
+		r.Cells[n].Block = why
 	}
 }
 
@@ -277,7 +282,8 @@ func left(cells []Cell, why reason.Reason) LeftRow {
 // Frozen says why nothing of a row may be carried out; empty if it may.
 func Frozen(divided bool, cells []Cell) reason.Reason {
 	var s sum
-	for _, c := range cells {
+	for i := range cells {
+		c := &cells[i]
 		if !c.isAside() {
 			s.add(c)
 		}
@@ -306,7 +312,7 @@ type sum struct {
 	freeScales    bool // those of another would
 }
 
-func (s *sum) add(c Cell) {
+func (s *sum) add(c *Cell) {
 	switch blocked := c.Block != ""; {
 	case c.Want && c.Have:
 		s.stays, s.served = true, true

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/scale"
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
@@ -21,8 +22,10 @@ type comparison struct {
 	// waiting are those that the unit has by a version that waits for the end of the run: clusters keep what they have of them.
 	waiting  []object.Ref
 	versions map[string]*laid // by commit; nil for one that cannot be read
-	have     map[object.Ref]func(int) *files.Blob
-	has      []bool // of clusters, by index, that something of the unit is there
+	have     map[object.Ref]manifest.Published
+	// at are the indices of the clusters that package stage is asked about, in their order.
+	at  []int
+	has []bool // of clusters, by index, that something of the unit is there
 	// wasTarget says of clusters, by index, that they had the target by what the record knows, and have more.
 	wasTarget []bool
 	// leavesAll reports that the target wants nothing anywhere.
@@ -34,7 +37,7 @@ type comparison struct {
 // compare makes what package stage is asked of a unit.
 func compare(in *Input, u *Unit) *comparison {
 	c := &comparison{
-		in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]func(int) *files.Blob{},
+		in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]manifest.Published{},
 		larger: map[*laid]*laid{}, stands: map[old][]bool{},
 	}
 	c.versions[in.Revision] = c.now()
@@ -68,7 +71,7 @@ func compare(in *Input, u *Unit) *comparison {
 		is.IsBase, is.IsTarget, is.Lacks, is.StaysAhead = areBase[i], areTarget[i] && !isLacking, isLacking, back[i] && !areBase[i]
 		is.Misses = misses[i]
 		if concerned {
-			c.asked.Clusters = append(c.asked.Clusters, is)
+			c.asked.Clusters, c.at = append(c.asked.Clusters, is), append(c.at, i)
 		}
 	}
 	return c
@@ -116,10 +119,12 @@ func dividesOlder(c *comparison) bool {
 // shown are the commits whose versions matter: the two that a run is about, and those that clusters show.
 func (c *comparison) shown(commits ...string) []string {
 	if c.unit.Before != nil {
+		last := ""
 		for _, is := range c.unit.Before.Clusters {
-			if !slices.Contains(commits, is.Shows) {
+			if is.Shows != last && !slices.Contains(commits, is.Shows) {
 				commits = append(commits, is.Shows)
 			}
+			last = is.Shows // which most clusters show, too
 		}
 	}
 	slices.Sort(commits)
@@ -180,7 +185,7 @@ func (c *comparison) collect(shown []string, target *laid) {
 	for _, r := range c.refs {
 		have := c.have[r]
 		for i := range c.has {
-			c.has[i] = c.has[i] || have(i) != nil
+			c.has[i] = c.has[i] || have.In(i) != nil
 		}
 	}
 }
@@ -262,11 +267,11 @@ func (c *comparison) asPublished(v *laid) *laid {
 
 // there is what a cluster has of an object of the unit; nil for nothing, and of one that is of another unit now.
 func there(c *comparison, r object.Ref, cluster string) *files.Blob {
-	have := c.have[r]
-	if have == nil {
+	have, known := c.have[r]
+	if !known {
 		return nil
 	}
-	return have(c.in.index[cluster])
+	return have.In(c.in.index[cluster])
 }
 
 // lacks reports that something of what a version wants of objects in a cluster cannot be made, or is not dispatched there.
@@ -285,10 +290,25 @@ func (c *comparison) matching(v *laid, refs []object.Ref) []bool {
 		all[i] = true
 	}
 	for _, r := range refs {
-		have, wants := c.have[r], v.each(r)
+		have, want := c.have[r], v.line(r)
+		each := alike(func(has *files.Blob, number int32) bool { return isSame(has, want.blob(number)) })
 		for i := range all {
-			all[i] = all[i] && isSame(have(i), wants(i).blob)
+			all[i] = all[i] && each(have.In(i), want.number(i))
 		}
 	}
 	return all
+}
+
+// alike returns a function of what a cluster has and of the number of what is wanted there that asks another one only where these
+// are others than the last time: most clusters are like the one before.
+func alike(of func(has *files.Blob, number int32) bool) func(has *files.Blob, number int32) bool {
+	var has *files.Blob
+	var number int32
+	isKnown, is := false, false
+	return func(h *files.Blob, n int32) bool {
+		if !isKnown || h != has || n != number {
+			isKnown, has, number, is = true, h, n, of(h, n)
+		}
+		return is
+	}
 }

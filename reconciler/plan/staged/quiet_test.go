@@ -51,7 +51,7 @@ func TestQuietUnitsAreDecidedAlike(t *testing.T) {
 		u.Unit.Unit, u.Digest, u.Refs, u.Stages, u.Turns = done.Unit, "1", []object.Ref{ref}, []string{"prod"}, []int{0}
 		in := Input{
 			Units: []Unit{u}, Revision: "b", Published: "a", Now: noon, Clusters: []Cluster{{Name: "eu"}}, Rows: []manifest.Row{row}, Blobs: blobs,
-			Have:     func(object.Ref) func(int) *files.Blob { return func(int) *files.Blob { return nil } },
+			Have:     func(object.Ref) manifest.Published { return manifest.NewPublished([]*files.Blob{nil}, []int{0}) },
 			Replicas: func(*files.Blob) (int32, bool) { return 0, false },
 			Older:    func(string, rollouts.Unit) (Version, bool) { return Version{}, false },
 			Write:    func(string, []schedule.Decision) manifest.Result { return manifest.Result{} },

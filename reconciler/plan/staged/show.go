@@ -18,22 +18,23 @@ func (c *comparison) show(out *stage.Output, rs *rows) {
 	target := c.delivered(out, c.of(out.Target))
 	isShown, kept := make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters))
 	var as old
+	var stands []bool
 	var last stage.Shown // most clusters show the same
-	for _, s := range out.Shown {
-		i, known := c.in.index[s.Cluster]
-		if !known {
-			continue
-		}
+	for n, s := range out.Shown {
+		i := c.at[n]
 		isShown[i] = true
 		if s.Cluster = ""; s != last {
-			last, as = s, old{c.delivered(out, c.older(out, s.Commit)), s.IsAnew, out.IsBack}
+			last, as, stands = s, old{c.delivered(out, c.older(out, s.Commit)), s.IsAnew, out.IsBack}, nil
+		}
+		if stands == nil && s.Choice == stage.Older && as.laid != nil && !as.isNow {
+			stands = c.standing(as)
 		}
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
 		case s.Choice == stage.Older && as.laid != nil && as.isNow:
 			// it goes back to what the source says
-		case s.Choice == stage.Older && as.laid != nil && (!out.IsBack || !as.isUnwritable(i)) && !c.standing(as)[i]:
+		case s.Choice == stage.Older && as.laid != nil && (!out.IsBack || !as.isUnwritable(i)) && !stands[i]:
 			c.write(i, as, rs)
 		default:
 			kept[i] = true
@@ -162,9 +163,13 @@ func (c *comparison) keep(refs []object.Ref, kept []bool, rs *rows) {
 	for _, r := range refs {
 		row, have := rs.edit(r), c.have[r]
 		each, blocks := row.Each(), make([]manifest.Block, 0, len(kept))
+		isThere := alike(func(has *files.Blob, number int32) bool { return isThere(c.in.Blobs, number, has) })
 		for i := range kept {
 			want, isWanted, why := each(i)
-			if kept[i] && !isThere(c.in.Blobs, want, isWanted, have(i)) {
+			if !isWanted {
+				want.Blob = manifest.Nothing
+			}
+			if kept[i] && !isThere(have.In(i), want.Blob) {
 				why = c.unit.waits(why)
 			}
 			if why != "" {
@@ -175,16 +180,12 @@ func (c *comparison) keep(refs []object.Ref, kept []bool, rs *rows) {
 	}
 }
 
-// isThere reports whether a cluster has what is wanted there, be it nothing; nil is nothing.
-func isThere(blobs *manifest.Blobs, want manifest.Want, isWanted bool, has *files.Blob) bool {
-	switch {
-	case !isWanted || has == nil:
-		return !isWanted && has == nil
-	case want.Blob < 0:
-		return false
+// isThere reports whether a cluster has what is wanted there by its number, be it nothing; nil is nothing.
+func isThere(blobs *manifest.Blobs, number int32, has *files.Blob) bool {
+	if number < 0 {
+		return number == manifest.Nothing && has == nil
 	}
-	is := blobs.At(want.Blob)
-	return is == has || is.ID() == has.ID()
+	return isSame(blobs.At(number), has)
 }
 
 // waits says that the turn of a cluster has not come: what was in the way before is a matter of what waits. That it failed over
@@ -203,7 +204,8 @@ func (u *Unit) waits(before reason.Reason) reason.Reason {
 // leaves if the run goes back, unless it came from another unit; otherwise it stays where the source wants it.
 func (c *comparison) write(i int, v old, rs *rows) {
 	for _, r := range c.refs {
-		row, is, have := rs.edit(r), v.at(r, i), c.have[r](i)
+		row, is, there := rs.edit(r), v.at(r, i), c.have[r]
+		have := there.In(i)
 		_, wanted := row.Wanted(i)
 		if !wanted && !is.wanted {
 			continue // it leaves, by either version
@@ -240,31 +242,36 @@ func (c *comparison) standing(v old) []bool {
 		all[i] = true
 	}
 	for _, r := range c.refs {
-		have, wants, targets := c.have[r], v.each(r), target.each(r)
-		d := schedule.Find(v.Decisions, r)
-		isDivided := d != nil && d.Divided()
+		have, wants, targets := c.have[r], v.line(r), target.line(r)
+		is := alike(func(has *files.Blob, number int32) bool { return isStanding(c, v, r, has, number) })
 		for i := range all {
-			if !all[i] {
-				continue
-			}
-			has, want := have(i), wants(i)
-			switch {
-			case has == nil:
-				all[i] = want.blob == nil
-			case !want.wanted && v.isBack:
-				all[i] = isElsewhere(c, v.laid, r)
-			case !want.wanted:
-				all[i] = targets(i).wanted
-			case want.blob == nil, want.blob == has:
-			case v.isAnew && want.blob.ID() != has.ID():
-				all[i] = false
-			default:
-				all[i] = !isDivided || !c.isScaled(want.blob, has)
+			has, number := have.In(i), wants.number(i)
+			if isKept := has != nil && number == manifest.Nothing && !v.isBack; isKept {
+				all[i] = all[i] && targets.number(i) != manifest.Nothing
+			} else {
+				all[i] = all[i] && is(has, number)
 			}
 		}
 	}
 	c.stands[v] = all
 	return all
+}
+
+// isStanding is standing for an object of which a cluster has a file, or nothing, and an older version wants what has the number there.
+func isStanding(c *comparison, v old, r object.Ref, has *files.Blob, number int32) bool {
+	want := v.line(r).blob(number)
+	switch {
+	case has == nil:
+		return want == nil
+	case number == manifest.Nothing:
+		return v.isBack && isElsewhere(c, v.laid, r)
+	case want == nil, want == has:
+		return true
+	case v.isAnew && want.ID() != has.ID():
+		return false
+	}
+	d := schedule.Find(v.Decisions, r)
+	return d == nil || !d.Divided() || !c.isScaled(want, has)
 }
 
 // isScaled reports that a version wants other replicas of an object in a cluster than it has.

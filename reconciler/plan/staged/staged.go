@@ -36,8 +36,8 @@ type Input struct {
 	Decisions []schedule.Decision
 	Rows      []manifest.Row // in the order of refs
 	Blobs     *manifest.Blobs
-	// Have returns what clusters, by index, have of an object; nil for nothing.
-	Have func(object.Ref) func(cluster int) *files.Blob
+	// Have returns what clusters have of an object.
+	Have func(object.Ref) manifest.Published
 	// Replicas returns how many replicas a manifest has; false if that cannot be told.
 	Replicas func(*files.Blob) (int32, bool)
 	// Bounds returns those of what a FederatedHPA became; false if they cannot be told, and for nil.

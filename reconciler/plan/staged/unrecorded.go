@@ -55,7 +55,10 @@ func (s *subject) isKnown(r object.Ref, id files.ID) bool {
 // counting are the bytes of which evidence counts in a cluster, by its index. Where a plan that recorded nothing pushed something
 // else in place of the target, what is said of the target counts still: that plan went by it.
 func counting(c *comparison, i int) subject {
-	of := subject{published: func(r object.Ref) *files.Blob { return c.have[r](i) }}
+	of := subject{published: func(r object.Ref) *files.Blob {
+		have := c.have[r]
+		return have.In(i)
+	}}
 	if c.wasTarget[i] {
 		of.known = c.in.Clusters[i].file
 	}

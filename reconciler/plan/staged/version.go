@@ -52,43 +52,48 @@ type line struct {
 	manifest.Row
 
 	blobs *manifest.Blobs
+	// numbers are those of what is wanted in clusters, by index: of a blob, manifest.Unwritten or manifest.Nothing.
+	numbers []int32
+}
+
+func newLine(row manifest.Row, blobs *manifest.Blobs, clusters int) *line {
+	l := &line{row, blobs, make([]int32, clusters)}
+	for i := range l.numbers {
+		l.numbers[i] = manifest.Nothing
+	}
+	for _, w := range row.Wants {
+		l.numbers[w.Cluster] = w.Blob
+	}
+	return l
+}
+
+// number is that of what is wanted in a cluster.
+func (l *line) number(cluster int) int32 {
+	if l.numbers == nil {
+		return manifest.Nothing
+	}
+	return l.numbers[cluster]
 }
 
 // at is the cell of a cluster.
 func (l *line) at(cluster int) cell {
-	is := cell{block: l.Blocked(cluster)}
-	if want, isWanted := l.Wanted(cluster); isWanted {
-		is.wanted, is.blob = true, l.blob(want)
-	}
-	return is
+	n := l.number(cluster)
+	return cell{block: l.Blocked(cluster), wanted: n != manifest.Nothing, blob: l.blob(n)}
 }
 
-// each returns what is the cell of clusters, which it is asked about in their order.
-func (l *line) each() func(cluster int) cell {
-	each := l.Each()
-	return func(cluster int) cell {
-		want, isWanted, why := each(cluster)
-		is := cell{block: why}
-		if isWanted {
-			is.wanted, is.blob = true, l.blob(want)
-		}
-		return is
-	}
-}
-
-// blob is what is wanted; nil where it cannot be made.
-func (l *line) blob(want manifest.Want) *files.Blob {
-	if want.Blob < 0 {
+// blob is what has a number; nil for nothing, and where it cannot be made.
+func (l *line) blob(number int32) *files.Blob {
+	if number < 0 {
 		return nil
 	}
-	return l.blobs.At(want.Blob)
+	return l.blobs.At(number)
 }
 
 // laid is a version with what it wants, by object. One that is not there wants nothing.
 type laid struct {
 	Version
 
-	lines map[object.Ref]line
+	lines map[object.Ref]*line
 	// wanted says of which clusters, by index, something is wanted, blocked in which something is in the way, and unwritten in which
 	// something of what is wanted cannot be made.
 	wanted, blocked, unwritten []bool
@@ -97,10 +102,10 @@ type laid struct {
 }
 
 func lay(v Version, clusters int) *laid {
-	l := &laid{Version: v, lines: make(map[object.Ref]line, len(v.Refs))}
+	l := &laid{Version: v, lines: make(map[object.Ref]*line, len(v.Refs))}
 	for _, r := range v.Refs {
 		if row, ok := v.Rows(r); ok {
-			l.lines[r] = line{row, v.Blobs}
+			l.lines[r] = newLine(row, v.Blobs, clusters)
 		}
 	}
 	l.sum(clusters)
@@ -111,7 +116,7 @@ func lay(v Version, clusters int) *laid {
 func (l *laid) sum(clusters int) {
 	l.wanted, l.blocked, l.unwritten = make([]bool, clusters), make([]bool, clusters), make([]bool, clusters)
 	for _, r := range l.Refs {
-		of := l.lines[r]
+		of := l.line(r)
 		for _, w := range of.Wants {
 			l.wanted[w.Cluster] = true
 			l.unwritten[w.Cluster] = l.unwritten[w.Cluster] || w.Blob < 0
@@ -122,17 +127,16 @@ func (l *laid) sum(clusters int) {
 	}
 }
 
-// at is the cell of an object in a cluster.
-func (l *laid) at(r object.Ref, cluster int) cell {
-	of := l.lines[r]
-	return of.at(cluster)
+// line is what it wants of an object.
+func (l *laid) line(r object.Ref) *line {
+	if of := l.lines[r]; of != nil {
+		return of
+	}
+	return &line{}
 }
 
-// each returns what is the cell of an object in clusters, which it is asked about in their order.
-func (l *laid) each(r object.Ref) func(cluster int) cell {
-	of := l.lines[r]
-	return of.each()
-}
+// at is the cell of an object in a cluster.
+func (l *laid) at(r object.Ref, cluster int) cell { return l.line(r).at(cluster) }
 
 // wants reports whether the version wants something in a cluster.
 func (l *laid) wants(cluster int) bool {
@@ -176,7 +180,7 @@ func (l *laid) with(in *Input, is other) *laid {
 	written := in.Write(l.Commit, changed)
 	with := &laid{Version: l.Version, lines: maps.Clone(l.lines)}
 	for _, row := range written.Rows {
-		with.lines[row.Ref] = line{row, &written.Blobs}
+		with.lines[row.Ref] = newLine(row, &written.Blobs, len(in.Clusters))
 	}
 	with.sum(len(in.Clusters))
 	return with
