@@ -20,10 +20,12 @@ const mostVersions = 8
 // still, in the order of how much depends on them. What was published last is among them where it was asked for when the
 // plan was made that is made again; a plan of its own asks for it (Plan.Missing).
 func OlderCommits(in *Input) (commits []string) {
+	last := "" // most clusters show the same
 	add := func(commit string) {
-		if commit != "" && commit != in.Source.Revision.Commit && len(commits) < mostVersions && !slices.Contains(commits, commit) {
+		if commit != last && commit != "" && commit != in.Source.Revision.Commit && len(commits) < mostVersions && !slices.Contains(commits, commit) {
 			commits = append(commits, commit)
 		}
+		last = commit
 	}
 	lists := [][]rollouts.Rollout{in.State.Rollouts}
 	if in.Replay != nil {

@@ -243,12 +243,20 @@ func (c *comparison) standing(v old) []bool {
 	}
 	for _, r := range c.refs {
 		have, wants, targets := c.have[r], v.line(r), target.line(r)
-		is := alike(func(has *files.Blob, number int32) bool { return isStanding(c, v, r, has, number) })
+		d := schedule.Find(v.Decisions, r)
+		isDivided := d != nil && d.Divided()
+		is := alike(func(has *files.Blob, number int32) bool {
+			want := wants.blob(number)
+			return isStanding(v, has, want) && (!isDivided || has == nil || want == nil || !c.isScaled(want, has))
+		})
 		for i := range all {
 			has, number := have.In(i), wants.number(i)
-			if isKept := has != nil && number == manifest.Nothing && !v.isBack; isKept {
+			switch isKept := has != nil && number == manifest.Nothing; {
+			case isKept && v.isBack:
+				all[i] = all[i] && isElsewhere(c, v.laid, r)
+			case isKept:
 				all[i] = all[i] && targets.number(i) != manifest.Nothing
-			} else {
+			default:
 				all[i] = all[i] && is(has, number)
 			}
 		}
@@ -257,21 +265,16 @@ func (c *comparison) standing(v old) []bool {
 	return all
 }
 
-// isStanding is standing for an object of which a cluster has a file, or nothing, and an older version wants what has the number there.
-func isStanding(c *comparison, v old, r object.Ref, has *files.Blob, number int32) bool {
-	want := v.line(r).blob(number)
+// isStanding is standing, but for replicas, for an object of which a cluster has a file and an older version wants one; nil is nothing, and
+// what cannot be made.
+func isStanding(v old, has, want *files.Blob) bool {
 	switch {
 	case has == nil:
 		return want == nil
-	case number == manifest.Nothing:
-		return v.isBack && isElsewhere(c, v.laid, r)
 	case want == nil, want == has:
 		return true
-	case v.isAnew && want.ID() != has.ID():
-		return false
 	}
-	d := schedule.Find(v.Decisions, r)
-	return d == nil || !d.Divided() || !c.isScaled(want, has)
+	return !v.isAnew || want.ID() == has.ID()
 }
 
 // isScaled reports that a version wants other replicas of an object in a cluster than it has.
