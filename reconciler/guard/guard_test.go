@@ -127,6 +127,30 @@ func TestAnApprovalIsForClustersAndObjects(t *testing.T) {
 	}
 }
 
+// TestWhatMayLeaveIsNotCounted: the label of what was approved, or moves, says nothing of what else leaves, and what else leaves
+// is judged as if it left alone.
+func TestWhatMayLeaveIsNotCounted(t *testing.T) {
+	kept := object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "kept"}
+	for of, want := range map[string]string{
+		"ConfigMap/kept ConfigMap/b":             "",
+		"ConfigMap/kept ConfigMap/b ConfigMap/c": "the guard allows 1",
+		"ConfigMap/kept ConfigMap/kept-too":      "ConfigMap/a/kept-too, which has the label",
+		"ConfigMap/kept":                         "",
+	} {
+		for name, g := range map[string]Guard{
+			"approved": {Approved: func(r object.Ref, _ string) bool { return r == kept }},
+			"moves":    {Moved: func(r object.Ref, _ string) bool { return r == kept }},
+		} {
+			g.Rules, g.Nowhere, g.Cause = render.Guard{MaxRemoved: 1}, func(object.Ref) bool { return false }, func(object.Ref, string) string { return "" }
+			g.InSource = func(object.Ref) bool { return false }
+			hold := g.Judge(Next{Cluster: "eu", Tree: treeOf(t, "ConfigMap/stays"), Objects: 1, Flux: tree.Flux{Before: tree.Published{Built: treeOf(t, of+" ConfigMap/stays")}}})
+			if (hold == nil) != (want == "") || hold != nil && !strings.Contains(hold.Reason, want) {
+				t.Errorf("of %s one is %s: it is held: %+v, want %q", of, name, hold, want)
+			}
+		}
+	}
+}
+
 // TestAVirtualClusterIsJudgedByTemplates: what leaves it, and what is protected there, has other names on the API server.
 func TestAVirtualClusterIsJudgedByTemplates(t *testing.T) {
 	m := virtual.Of(&karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu", Annotations: map[string]string{karmada.VirtualOfAnnotation: "host", karmada.SuffixAnnotation: "-a"}}})

@@ -264,6 +264,15 @@ func TestAReceiverThatIsAwayCostsNoMemoryAndSaysNoURL(t *testing.T) {
 	if strings.Contains(w.log.String(), "secret-path") {
 		t.Error(w.log.String())
 	}
+	w.say("c000", "away")
+	w.turn()
+	var next notify.Batch
+	if len(hook.got) != 2 {
+		t.Fatalf("of what happens later it is told %d times", len(hook.got)-1)
+	}
+	if err := json.Unmarshal([]byte(hook.got[1]), &next); err != nil || len(next.Events) != 1 || next.More != 0 {
+		t.Errorf("later, %v: %d events and %d more", err, len(next.Events), next.More)
+	}
 }
 
 func TestParseURL(t *testing.T) {

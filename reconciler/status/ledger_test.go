@@ -171,6 +171,30 @@ func TestWhatFlapsIsWrittenOnceAMinute(t *testing.T) {
 	}
 }
 
+// TestWhatFlappedOnceIsTrustedAgain: what has been quiet for a minute is written as soon as before it flapped.
+func TestWhatFlappedOnceIsTrustedAgain(t *testing.T) {
+	after := func(d time.Duration) time.Time { return began.Add(d) }
+	l := settled(began)
+	write := func(at time.Duration) {
+		l.Layout()
+		l.Wrote(after(at))
+	}
+	for n := range 10 { // it flaps
+		at := after(time.Hour + time.Duration(n)*3*time.Second)
+		if n%2 == 0 {
+			l.Saw(web, inProgress(""), at)
+		} else {
+			l.Saw(web, healthy(), at)
+		}
+	}
+	write(time.Hour + 2*time.Minute)
+	l.Saw(web, inProgress(""), after(2*time.Hour))
+	wantDue(t, l, 2*time.Hour+time.Second, "an hour later it is not healthy")
+	write(2*time.Hour + time.Second)
+	l.Saw(web, healthy(), after(2*time.Hour+20*time.Second))
+	wantDue(t, l, 2*time.Hour+21*time.Second, "it is well again")
+}
+
 // TestOtherPodsSayOtherReasons: that pods of an object that is not well say something else is written soon, and is no flapping.
 func TestOtherPodsSayOtherReasons(t *testing.T) {
 	after := func(d time.Duration) time.Time { return began.Add(d) }

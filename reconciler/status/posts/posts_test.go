@@ -124,6 +124,19 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	}
 }
 
+// What was said of a commit that does not say when it was planned was said before any release: it is asked for no more than once.
+func TestWhatWasSaidOfACommitWithoutATime(t *testing.T) {
+	f, b := &fleet{T: t, repo: twin.New("fleet"), at: own()}, board{}
+	branch := f.at.Of("eu").Branch
+	for _, text := range []string{"zero", "one"} { // a publisher of before, or a person
+		b.post(f.repo.Write(branch, "without a time", content(text).Folder()), root, forge.Success)
+	}
+	b.post(f.publish(content("two")), root, forge.Pending)
+	if p := f.read(b, 1); len(p.Said) != 1 || p.Said[0].Health != stage.Progressing {
+		t.Errorf("it is said %+v", p.Said)
+	}
+}
+
 // All that syncs a cluster has to have success; which Kustomizations these are its branch says.
 func TestWhoSyncsACluster(t *testing.T) {
 	f, b := &fleet{T: t, repo: twin.New("fleet"), at: own()}, board{}
