@@ -180,6 +180,9 @@ func TestWhatIsPlantedIsFound(t *testing.T) {
 			switch {
 			case i < 3: // the image is not there
 				s.Objects[ref("api")].Health = unhealthy("ImagePullBackOff", ago(42-i))
+				if i == 2 { // which does not say since when
+					s.Objects[ref("api")].Health.Since = time.Time{}
+				}
 			case i == 3: // for another reason
 				s.Objects[ref("api")].Health = unhealthy("Failed", ago(5))
 				s.Objects[ref("web")].Health = unhealthy(health.Suspended, ago(5)) // which somebody wants
