@@ -37,7 +37,20 @@ func TestAKeyIsReadWhereItIsPrivate(t *testing.T) {
 	if err := Outside("key", filepath.Join(dir, "key"), source); err != nil {
 		t.Errorf("a key elsewhere: %v", err)
 	}
-	if err := Outside("key", filepath.Join(source, "key"), source); err == nil || !strings.Contains(err.Error(), "among the files of the source") {
-		t.Errorf("a key in the source: %v", err)
+	link, linked := filepath.Join(dir, "link"), filepath.Join(dir, "source")
+	for at, to := range map[string]string{link: filepath.Join(source, "key"), linked: source} {
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ file, source string }{
+		{filepath.Join(source, "key"), source},
+		{link, source}, // by a link that leads there
+		{filepath.Join(linked, "key"), source},
+		{filepath.Join(source, "key"), linked},
+	} {
+		if err := Outside("key", tt.file, tt.source); err == nil || !strings.Contains(err.Error(), "among the files of the source") {
+			t.Errorf("%s of the source %s: %v", tt.file, tt.source, err)
+		}
 	}
 }
