@@ -17,11 +17,8 @@ import (
 func (r *resolver) decide() {
 	for _, w := range r.wanted {
 		if w.refused {
-			for _, called := range []string{w.plain(), w.apart()} {
-				name := types.NamespacedName{Namespace: w.from.Namespace, Name: called}
-				if l := r.mine[name]; l != nil && isOf(l, w.from, w.provider) { // which may be another one's
-					r.stays[name] = true
-				}
+			for _, name := range r.stay(w) {
+				r.stays[name] = true
 			}
 			continue
 		}

@@ -32,7 +32,11 @@ func TestWhatWasReadCountsAfterARestart(t *testing.T) {
 		seven   = "apply shop/eu-1-api-1 for api: http 10.101.0.7\n"
 		quiet   = "apply shop/eu-1-api-1 for api: http 10.101.0.5(not ready)\n"
 		refused = "refused eu-1 api : " + endpoints.Older + "\n"
+		none    = "apply shop/eu-1-api for api:\n"
+		noneYet = "delete shop/eu-1-api uid of eu-1-api\n"
+		bad     = "refused eu-1 api api-1: 127.0.0.1 is a loopback address\n"
 	)
+	wrong := slice("api-1", "127.0.0.1")
 	for _, c := range []struct {
 		name  string
 		reads []endpoints.Provider
@@ -43,6 +47,14 @@ func TestWhatWasReadCountsAfterARestart(t *testing.T) {
 		{"the same again", []endpoints.Provider{read(20, one), read(20, one)}, []string{five, ""}},
 		{"an older one", []endpoints.Provider{read(20, one), read(19, other), read(21, other)}, []string{five, refused, seven}},
 		{"an older one that has what is gone", []endpoints.Provider{read(20, one, two), read(21, one), read(20, one, two)}, []string{five + six, five + gone, refused}},
+		{"an older one, of a service that has no slices any more", []endpoints.Provider{read(20, one), read(21), read(21), read(20, one), read(22, one)}, []string{
+			five, none + "delete shop/eu-1-api-1 uid of eu-1-api-1\n", "", refused, five + noneYet,
+		}},
+		{"an older one, of a service that never had any", []endpoints.Provider{read(21), read(20, one), read(22, two)}, []string{none, refused, six + noneYet}},
+		{"an older one, of a service of which nothing was taken", []endpoints.Provider{read(21, wrong), read(21, wrong), read(20, one), read(22, one), read(23, wrong)}, []string{
+			none + bad, bad, refused, five + noneYet, bad,
+		}},
+		{"one without slices, that is watched from now on", []endpoints.Provider{read(20), read(0)}, []string{none, noneYet}},
 		{"an older one of a cluster that was made anew", []endpoints.Provider{
 			read(20, one), changed(read(19, other), func(p *endpoints.Provider) { p.UID, p.Certain = "u2", true }),
 		}, []string{five, seven}},

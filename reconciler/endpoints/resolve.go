@@ -161,10 +161,28 @@ func (r *resolver) take(im *services.Import) {
 			}
 			continue
 		}
+		before := len(r.wanted)
 		for i := range has {
 			r.add(im, p, &has[i])
 		}
+		if is.Number > 0 && !slices.ContainsFunc(r.wanted[before:], r.isThere) {
+			r.add(im, p, &Slice{Name: im.Service, AddressType: discovery.AddressTypeIPv4}) // it says which book counted
+		}
 	}
+}
+
+// isThere reports a wanted slice that is applied, or of which something stays.
+func (r *resolver) isThere(w *wanted) bool { return !w.refused || len(r.stay(w)) > 0 }
+
+// stay are the names of the slices that are there of one which is refused.
+func (r *resolver) stay(w *wanted) (names []types.NamespacedName) {
+	for _, called := range []string{w.plain(), w.apart()} {
+		name := types.NamespacedName{Namespace: w.from.Namespace, Name: called}
+		if l := r.mine[name]; l != nil && isOf(l, w.from, w.provider) { // which may be another one's
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // another says that a provider is another cluster than the one of which slices are there; empty if it is that one, or has to be the

@@ -366,6 +366,12 @@ func TestAfterARestart(t *testing.T) {
 	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5!")
 	p.tells(p.bookOf(apiserver.UID, 40, sliceOf("api-1", "10.101.0.5")))
 	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	p.tells(p.bookOf(apiserver.UID, 50)) // it has no slices any more
+	p.soon("us-1", "eu-1-api-1", "", fast)
+	restarts()
+	p.tells(p.bookOf(apiserver.UID, 45, sliceOf("api-1", "10.101.0.4")))
+	p.says("its number is below")
+	p.stays("us-1", "eu-1-api-1", "")
 }
 
 // TestAServiceThatIsTooMuch for a book stays in it as it was, and keeps no other from it.
