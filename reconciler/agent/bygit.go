@@ -28,7 +28,7 @@ type ByGit struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 
-	branches bool // the server takes branches only
+	taken heartbeat.Taken
 }
 
 // Times implements Heart.
@@ -57,8 +57,7 @@ func (h *ByGit) Last(ctx context.Context, clusters []string) (last uint64, err e
 	return last, nil
 }
 
-// Beat implements Heart: one push for all. A server that refuses refs which are no branches gets
-// branches from then on.
+// Beat implements Heart: one push for all. A server that refuses refs which are no branches gets branches for a while.
 func (h *ByGit) Beat(ctx context.Context, beats []heartbeat.Beat) error {
 	write := func(prefix string) error {
 		messages := make(map[string]string, len(beats))
@@ -67,18 +66,24 @@ func (h *ByGit) Beat(ctx context.Context, beats []heartbeat.Beat) error {
 		}
 		return h.Repo.Light(ctx, messages, git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, h.Now())
 	}
-	if h.branches {
+	if h.taken.BranchesOnly(h.Now()) {
 		return write(heartbeat.Branches)
 	}
+	was := h.taken
 	err := write(heartbeat.Refs)
 	refused, ok := errors.AsType[*git.RefusedError](err)
 	if !ok {
+		if err == nil && was != (heartbeat.Taken{}) {
+			h.taken = heartbeat.Taken{}
+			h.Log.InfoContext(ctx, "heartbeats go by refs that are no branches again")
+		}
 		return err
 	}
 	if err := write(heartbeat.Branches); err != nil {
 		return err
 	}
-	h.branches = true
-	h.Log.WarnContext(ctx, "heartbeats go by a branch, because the server takes no other refs", "ref", refused.Ref, "err", refused)
+	if h.taken = was.Refused(refused.Why, h.Now()); was == (heartbeat.Taken{}) {
+		h.Log.WarnContext(ctx, "heartbeats go by a branch, because the server does not take another ref", "ref", refused.Ref, "err", refused, "again", h.taken.Again())
+	}
 	return nil
 }

@@ -42,6 +42,7 @@ type refs struct {
 	read    map[string]git.Head // by ref
 	written []string
 	refuses string // refs that begin so
+	why     string
 	away    error
 }
 
@@ -61,7 +62,7 @@ func (r *refs) RemoteRefs(_ context.Context, wanted func(ref string, id files.ID
 func (r *refs) Light(_ context.Context, messages map[string]string, _ git.Author, _ time.Time) error {
 	for ref := range messages {
 		if r.refuses != "" && strings.HasPrefix(ref, r.refuses) {
-			return &git.RefusedError{Ref: ref}
+			return &git.RefusedError{Ref: ref, Why: r.why}
 		}
 	}
 	r.written = append(r.written, slices.Sorted(maps.Keys(messages))...)
@@ -117,13 +118,14 @@ func TestTheLastBeatByGit(t *testing.T) {
 	}
 }
 
-// TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken, from then on; what fails otherwise is tried again as it was.
+// TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken, until others are again; what fails otherwise is tried again as it was.
 func TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken(t *testing.T) {
 	t.Parallel()
 	beats := []heartbeat.Beat{{Cluster: "eu", UID: "u", Agent: "a", Sequence: 1}, {Cluster: "us", UID: "u", Agent: "a", Sequence: 1}}
 	away := errors.New("away")
 	repo := &refs{away: away}
-	h := &agent.ByGit{Repo: repo, Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
+	now, log := noon, &strings.Builder{}
+	h := &agent.ByGit{Repo: repo, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(log, nil))}
 	if err := h.Beat(t.Context(), beats); !errors.Is(err, away) {
 		t.Errorf("where nobody answers: %v", err)
 	}
@@ -139,10 +141,30 @@ func TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken(t *testing.T) {
 		}
 	}
 	write(heartbeat.Refs)
-	repo.refuses = heartbeat.Refs
+	repo.refuses, repo.why = heartbeat.Refs, "pre-receive hook declined"
 	write(heartbeat.Branches)
 	repo.refuses = ""
 	write(heartbeat.Branches)
+	now = now.Add(time.Minute)
+	write(heartbeat.Refs)
+	repo.refuses = "refs/" // there is no room
+	if refused, ok := errors.AsType[*git.RefusedError](h.Beat(t.Context(), beats)); !ok {
+		t.Errorf("where nothing is taken: %v", refused)
+	}
+	repo.refuses = ""
+	write(heartbeat.Refs)
+	repo.refuses, repo.why = heartbeat.Refs, "deny updating a hidden ref"
+	write(heartbeat.Branches)
+	now = now.Add(59 * time.Minute)
+	repo.refuses = ""
+	write(heartbeat.Branches)
+	now = now.Add(time.Minute)
+	write(heartbeat.Refs)
+	for _, text := range []string{"heartbeats go by a branch", "heartbeats go by refs that are no branches again"} {
+		if n := strings.Count(log.String(), text); n != 2 {
+			t.Errorf("%q is said %d times:\n%s", text, n, log)
+		}
+	}
 }
 
 // listening is a controller that takes heartbeats of eu.

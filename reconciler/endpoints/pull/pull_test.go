@@ -215,7 +215,7 @@ func TestWhatIsKnownIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// TestARefusalIsNotForEver has a server refuse refs for an hour, and everything for a moment.
+// TestARefusalIsNotForEver has a server refuse refs again and again, and everything for a moment.
 func TestARefusalIsNotForEver(t *testing.T) {
 	s, now := newServer("https://git.example/status"), noon
 	var log strings.Builder
@@ -242,14 +242,17 @@ func TestARefusalIsNotForEver(t *testing.T) {
 	writes(book.Refs)
 	s.refuses = "refs/waybill"
 	writes(book.Branches)
+	now = now.Add(time.Minute)
+	writes(book.Branches)
 	s.refuses = ""
-	writes(book.Branches)
-	now = now.Add(time.Hour)
+	now = now.Add(time.Minute)
+	writes(book.Branches) // it refused twice
+	now = now.Add(time.Minute)
 	writes(book.Refs)
-	s.refuses = "refs/waybill"
-	writes(book.Branches)
-	if n := strings.Count(log.String(), "endpoints go by a branch"); n != 1 {
-		t.Errorf("that is said %d times:\n%s", n, log.String())
+	for text, want := range map[string]int{"endpoints go by a branch": 1, "again=2026-11-23T12:01:00": 1, "endpoints go by refs that are no branches again": 1} {
+		if n := strings.Count(log.String(), text); n != want {
+			t.Errorf("%q is said %d times:\n%s", text, n, log.String())
+		}
 	}
 }
 

@@ -38,13 +38,9 @@ type Writer struct {
 	Now func() time.Time
 	Log *slog.Logger
 
-	refs     atomic.Pointer[map[string]files.ID] // of the repository, as it was looked last
-	branches atomic.Pointer[time.Time]           // until when the server counts as one that takes branches only
+	refs  atomic.Pointer[map[string]files.ID] // of the repository, as it was looked last
+	taken atomic.Pointer[heartbeat.Taken]     // nil: no ref was refused
 }
-
-// onlyBranches is how long a server that refused another ref, and took a branch, counts as one that takes no others: it may have refused
-// it for another reason.
-const onlyBranches = time.Hour
 
 // Last implements push.Writer. What others wrote there does not count, nor does what has a number that is no time of a writer.
 func (w *Writer) Last(ctx context.Context, cluster string, known book.Kept) (book.Kept, error) {
@@ -103,21 +99,29 @@ func (w *Writer) Write(ctx context.Context, bus exchange.Bus, b *book.Book, over
 			return over, err
 		}
 	}
-	if until := w.branches.Load(); until != nil && w.Now().Before(*until) {
+	was := w.taken.Load()
+	if was != nil && was.BranchesOnly(w.Now()) {
 		bus = exchange.Branch
 	}
 	kept, err := w.write(ctx, book.RefOf(b.Cluster, bus), b, over)
 	refused, ok := errors.AsType[*git.RefusedError](err)
 	if !ok || bus == exchange.Branch {
+		if err == nil && bus != exchange.Branch && was != nil && w.taken.CompareAndSwap(was, nil) {
+			w.Log.InfoContext(ctx, "endpoints go by refs that are no branches again")
+		}
 		return kept, err
 	}
 	kept, branchErr := w.write(ctx, book.RefOf(b.Cluster, exchange.Branch), b, over)
 	if branchErr != nil { // it refuses more than a ref
 		return over, errors.Join(err, branchErr)
 	}
-	until := w.Now().Add(onlyBranches)
-	if w.branches.Swap(&until) == nil {
-		w.Log.WarnContext(ctx, "endpoints go by a branch, because the server takes no other refs", "ref", refused.Ref, "err", refused)
+	var before heartbeat.Taken
+	if was != nil {
+		before = *was
+	}
+	is := before.Refused(refused.Why, w.Now())
+	if w.taken.CompareAndSwap(was, &is) && was == nil { // else another book told so at the same time
+		w.Log.WarnContext(ctx, "endpoints go by a branch, because the server does not take another ref", "ref", refused.Ref, "err", refused, "again", is.Again())
 	}
 	return kept, nil
 }
