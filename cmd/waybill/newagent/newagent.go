@@ -33,19 +33,22 @@ type Agent struct {
 	branches                 string // URL of a repository
 	namespace, image         string
 	branchSecret, statSecret string // with the credentials for the repositories
+
+	flags *pflag.FlagSet // that say this
 }
 
 // Flags adds the flags that say it.
 func Flags(flags *pflag.FlagSet) *Agent {
-	a := &Agent{}
+	a := &Agent{flags: pflag.NewFlagSet("agent", pflag.ContinueOnError)}
 	flags.BoolVar(&a.Wanted, "agent", false, "with --sync-mode Pull: make a key, and print all that runs the agent in the cluster")
-	flags.BoolVar(&a.servicesOnly, "services-only", false, "with --agent: something else applies the branch, as Flux or Argo CD, and the agent brings endpoints of services, and does no more")
-	flags.StringVar(&a.branches, "repository", "", "with --agent: URL by which the agent reads the branches")
-	flags.StringVar(&a.Statuses, "status-repository", "", "with --agent: URL of the repository that it writes to; empty: it tells nobody")
-	flags.StringVar(&a.branchSecret, "repository-secret", "", "with --agent: Secret with the credentials for --repository, made by you beside the agent")
-	flags.StringVar(&a.statSecret, "status-secret", "", "with --agent: Secret with the credentials for --status-repository")
-	flags.StringVar(&a.namespace, "agent-namespace", "waybill", "with --agent: namespace in which it runs")
-	flags.StringVar(&a.image, "agent-image", "", "with --agent: image that it runs, as registry.example.com/waybill:0.1.0 (default: as the chart says)")
+	a.flags.BoolVar(&a.servicesOnly, "services-only", false, "with --agent: something else applies the branch, as Flux or Argo CD, and the agent brings endpoints of services, and does no more")
+	a.flags.StringVar(&a.branches, "repository", "", "with --agent: URL by which the agent reads the branches")
+	a.flags.StringVar(&a.Statuses, "status-repository", "", "with --agent: URL of the repository that it writes to; empty: it tells nobody")
+	a.flags.StringVar(&a.branchSecret, "repository-secret", "", "with --agent: Secret with the credentials for --repository, made by you beside the agent")
+	a.flags.StringVar(&a.statSecret, "status-secret", "", "with --agent: Secret with the credentials for --status-repository")
+	a.flags.StringVar(&a.namespace, "agent-namespace", "waybill", "with --agent: namespace in which it runs")
+	a.flags.StringVar(&a.image, "agent-image", "", "with --agent: image that it runs, as registry.example.com/waybill:0.1.0 (default: as the chart says)")
+	flags.AddFlagSet(a.flags)
 	return a
 }
 
@@ -53,7 +56,7 @@ func Flags(flags *pflag.FlagSet) *Agent {
 func (a *Agent) Check(mode karmada.ClusterSyncMode) error {
 	switch {
 	case !a.Wanted:
-		return nil
+		return a.unwanted()
 	case mode != karmada.Pull:
 		return fmt.Errorf("--agent is for clusters that are pulled to, and --sync-mode is %s; say --sync-mode Pull", mode)
 	case a.branches == "":
@@ -64,6 +67,16 @@ func (a *Agent) Check(mode karmada.ClusterSyncMode) error {
 		return errors.New("--status-repository is that of the branches, and whoever may write to a repository may write to every branch that nothing protects; name another one")
 	}
 	return nil
+}
+
+// unwanted refuses what is said of an agent that nobody asked for.
+func (a *Agent) unwanted() (err error) {
+	a.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed && err == nil {
+			err = fmt.Errorf("--%s says how the agent runs, and without --agent none is made; say --sync-mode Pull --agent as well", f.Name)
+		}
+	})
+	return err
 }
 
 // Manifests makes a key, and returns its public half and what runs the agent.
