@@ -70,7 +70,7 @@ func (s *servicesOnly) look(ctx context.Context) error {
 	}
 	s.last = in.Head
 	own := s.own(&in, s.chosen)
-	s.exchange.Known(in.Clusters, in.Services)
+	s.exchange.Known(in.Clusters, in.Services, in.Booked)
 	isOwn := map[string]bool{}
 	var errs []error
 	for _, c := range own {

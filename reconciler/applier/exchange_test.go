@@ -41,7 +41,7 @@ func TestWhichRoundsSayWhatIsImported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Exchange.Known(registered, exchange.Services{Endpoints: exchange.Apply})
+	f.Exchange.Known(registered, exchange.Services{Endpoints: exchange.Apply}, nil)
 	round := func(services string, change func(*Result)) {
 		res := Result{Cluster: "us-1", owner: "https://git.example/moved", formerly: []string{"https://git.example/fleet"}}
 		res.Report.Inventory = inventory.Inventory{Identity: inventory.Identity{UID: apiserver.UID}}

@@ -88,7 +88,7 @@ func (q *queues) request(ctx context.Context, in *published.Desired) {
 		q.put(ctx, c.Name, request{*in, c})
 	}
 	if q.follower.Exchange != nil {
-		q.follower.Exchange.Known(in.Clusters, in.Services)
+		q.follower.Exchange.Known(in.Clusters, in.Services, in.Booked)
 	}
 	if q.follower.Observe != nil {
 		q.follower.Observe(followed, in.Clusters, in.Waiting)

@@ -14,7 +14,7 @@ const (
 	// Older says why a book is not taken after another one.
 	Older = "its number is below that of a book that was taken before: somebody has put an older one there"
 	// notExported says why nothing is taken of a service in a book.
-	notExported = "its book has it, and this cluster does not import it from there: what is published does not say that it is exported there"
+	notExported = "its book has it, and by what is published that cluster does not export it"
 )
 
 // read is the last book of a provider that changed anything here, as the slices say that are there.
@@ -73,11 +73,21 @@ func (r *resolver) isSilent(provider string, is *Provider) bool {
 	return is.Silent || is.Ages && last.silent && is.Number == last.number
 }
 
-// unexported says which books have a service that is imported, and not from their clusters: a plan in which these export it names them.
-func (r *resolver) unexported(im *services.Import, service types.NamespacedName) {
+// unexported says which books have a service that their clusters do not export by what is published: nobody takes it.
+func (r *resolver) unexported() {
+	imported := func(p string, s types.NamespacedName) bool {
+		return slices.ContainsFunc(r.in.Imports, func(im services.Import) bool {
+			return im.Namespace == s.Namespace && im.Service == s.Name && slices.Contains(im.From, p)
+		})
+	}
 	for p, is := range r.in.Providers {
-		if _, has := is.Services[service]; has && is.Number > 0 && !slices.Contains(im.From, p) {
-			r.result.Refused = append(r.result.Refused, Refusal{Provider: p, Service: service, Why: notExported})
+		if is.Exports == nil || is.Number == 0 {
+			continue
+		}
+		for service := range is.Services {
+			if !is.Exports[service] && !imported(p, service) {
+				r.result.Refused = append(r.result.Refused, Refusal{Provider: p, Service: service, Why: notExported})
+			}
 		}
 	}
 }

@@ -81,22 +81,45 @@ func TestWhatWasReadCountsAfterARestart(t *testing.T) {
 	}
 }
 
-// TestABookHasWhatIsNotExported there, by what the cluster imports, which is named. What it imports from nowhere others may.
+// TestABookHasWhatIsNotExported by its cluster, by what is published: it is named, and not taken.
 func TestABookHasWhatIsNotExported(t *testing.T) {
 	eu, us := read(20, slice("api-1", "10.101.0.5")), read(20, slice("api-1", "10.103.0.5"))
-	eu.Services[types.NamespacedName{Namespace: "shop", Name: "secret"}] = []endpoints.Slice{slice("secret-1", "10.101.0.9")}
+	secret := types.NamespacedName{Namespace: "shop", Name: "secret"}
+	eu.Services[secret] = []endpoints.Slice{slice("secret-1", "10.101.0.9")}
 	in := endpoints.Input{
 		Cluster: "us-1", Owner: owner, Providers: map[string]*endpoints.Provider{"eu-1": &eu, "us-2": &us},
 		Imports: []services.Import{derived("us-2"), {Namespace: "shop", Service: "web", Style: services.Native, From: []string{"eu-1"}}},
 	}
-	r := endpoints.Resolve(&in)
-	const want = "apply shop/imported-us-2-api-1 for derived-api: http metrics 10.103.0.5\n" +
-		"refused eu-1 api : its book has it, and this cluster does not import it from there: what is published does not say that it is exported there\n"
-	if got := shown(&r); got != want {
-		t.Errorf("%swant\n%s", got, want)
+	const taken = "apply shop/imported-us-2-api-1 for derived-api: http metrics 10.103.0.5\n"
+	const why = ": its book has it, and by what is published that cluster does not export it\n"
+	exported := func(all ...types.NamespacedName) map[types.NamespacedName]bool {
+		of := map[types.NamespacedName]bool{}
+		for _, s := range all {
+			of[s] = true
+		}
+		return of
 	}
-	eu.Number = 0 // it is watched, for whoever imports that from there
-	if r = endpoints.Resolve(&in); len(r.Refused) > 0 {
+	for _, c := range []struct {
+		name    string
+		exports map[types.NamespacedName]bool
+		number  uint64
+		want    string
+	}{
+		{"nobody says", nil, 20, ""},
+		{"it has no book", exported(), 20, "refused eu-1 api " + why + "refused eu-1 secret " + why},
+		{"for others", exported(api), 20, "refused eu-1 secret " + why},
+		{"all", exported(api, secret), 20, ""},
+		{"it is watched, for whoever imports that from there", exported(), 0, ""},
+	} {
+		eu.Exports, eu.Number = c.exports, c.number
+		if r := endpoints.Resolve(&in); shown(&r) != taken+c.want {
+			t.Errorf("%s: %swant\n%s", c.name, shown(&r), taken+c.want)
+		}
+	}
+	// what this cluster imports from there is exported, whatever counted when the rest was read
+	in.Imports = []services.Import{{Namespace: "shop", Service: "secret", Style: services.Native, From: []string{"eu-1"}}}
+	eu.Exports, eu.Number = exported(api), 20
+	if r := endpoints.Resolve(&in); len(r.Refused) > 0 {
 		t.Errorf("refused is %+v", r.Refused)
 	}
 }

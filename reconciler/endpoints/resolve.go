@@ -27,6 +27,8 @@ type Provider struct {
 	Services Services
 	// Number is that of the book by which that is known; zero: by none.
 	Number uint64
+	// Exports are the services that it exports by its book, by what is published; nil: nobody says.
+	Exports map[types.NamespacedName]bool
 	// Ages says that a cluster which writes no book for long counts as silent. One that was is so until a newer book comes.
 	Ages bool
 	// Silent says that it has not been heard for so long that its endpoints count as not ready.
@@ -103,6 +105,7 @@ func Resolve(in *Input) Result {
 	for i := range in.Imports {
 		r.take(&in.Imports[i])
 	}
+	r.unexported()
 	r.name()
 	r.decide()
 	slices.SortFunc(r.result.Refused, func(a, b Refusal) int { return a.compare(&b) })
@@ -138,7 +141,6 @@ type wanted struct {
 // take takes what providers have of a service.
 func (r *resolver) take(im *services.Import) {
 	service := types.NamespacedName{Namespace: im.Namespace, Name: im.Service}
-	r.unexported(im, service)
 	for _, p := range im.From {
 		if p == r.in.Cluster && im.Style == services.Native {
 			continue // its own endpoints are there

@@ -27,6 +27,7 @@ func (t *table) record(
 		LastGood: t.in.Unresolved.Remembered(), Releases: t.releases(out), Random: random,
 		Failover: t.failover(), Leaving: t.mover.record(out), Remedies: t.remedies(), Watch: t.watch(),
 		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts, Rollouts: goes, SourceErrors: wrong,
+		Booked: t.exchanged.Booked(),
 	}
 	if out.allowed {
 		c.LastGood = t.in.Unresolved.RememberedOnceAllowed()

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
@@ -30,6 +31,8 @@ type Desired struct {
 	Apply    applying.Apply
 	// Services say how clusters exchange services.
 	Services exchange.Services
+	// Booked are the services that clusters export by their books; nil: nobody says.
+	Booked []services.Booked
 	// Judge knows who is healthy, by the customizations that were published.
 	Judge *health.Judge
 
@@ -89,6 +92,9 @@ func (r *Reader) Desired(ctx context.Context, rev string, last files.ID) (d Desi
 		return d, err
 	}
 	if d.Waiting, err = state.Descheduler(head.Tree); err != nil {
+		return d, err
+	}
+	if d.Booked, err = state.Booked(head.Tree); err != nil {
 		return d, err
 	}
 	custom, err := state.Interpreters(head.Tree)

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/render/object"
@@ -52,7 +53,9 @@ type Content struct {
 	Rollouts []rollouts.Rollout
 	// Scripts are health scripts in a ConfigMap for Argo CD.
 	Scripts argocd.Scripts
-	Terms   Terms // the zero value: those of a source without a config
+	// Booked are the services that clusters export by their books.
+	Booked []services.Booked
+	Terms  Terms // the zero value: those of a source without a config
 }
 
 // Encode lays content out, after an earlier state, as the folder of the state branch, but
@@ -105,6 +108,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		{c.Random.Key != "", randomFile, c.Random},
 		{!c.Failover.isEmpty(), failoverFile, c.Failover},
 		{len(c.Leaving) > 0, leavingFile, c.Leaving},
+		{len(c.Booked) > 0, bookedFile, c.Booked},
 		{c.Watch != nil, deschedulerFile, orderOf(c.Watch)},
 		{c.Terms.BranchPrefix != "" && !c.Terms.isDefault(), termsFile, c.Terms},
 	} {

@@ -77,6 +77,7 @@ const (
 	leavingFile     = "leaving.json"
 	termsFile       = "apply.json"
 	deschedulerFile = "descheduler.json"
+	bookedFile      = "booked.json"
 	unlistedFile    = "unlisted.json"
 	scriptsFile     = "health.json"
 	rolloutsDir     = rollouts.Folder

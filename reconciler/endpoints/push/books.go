@@ -192,5 +192,6 @@ func (b *Books) of(c *karmada.Cluster) (has *endpoints.Provider, refused string)
 	}
 	return &endpoints.Provider{
 		UID: is.book.UID, Certain: c.Spec.ID != "", Services: is.book.Services, Number: is.book.Number, Silent: b.isSilent(is), Ages: b.ages(),
+		Exports: services.BookedOf(b.exchange.booked, c.Name),
 	}, is.why
 }

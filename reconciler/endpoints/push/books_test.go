@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/endpoints"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
@@ -73,6 +74,7 @@ func (s *writer) books() []book.Book {
 type pair struct {
 	*fleet
 	writer  *writer
+	booked  []services.Booked
 	eu, us  *push.Exchange
 	mu      sync.Mutex
 	refused []endpoints.Refusal
@@ -106,8 +108,8 @@ func (p *pair) begins() {
 }
 
 func (p *pair) goBy(s exchange.Services) {
-	p.eu.Known(p.registered, s)
-	p.us.Known(p.registered, s)
+	p.eu.Known(p.registered, s, p.booked)
+	p.us.Known(p.registered, s, p.booked)
 }
 
 func (p *pair) appliedTo(e *push.Exchange, cluster, file string) {
@@ -233,6 +235,15 @@ func TestABookThatDoesNotCountChangesNothing(t *testing.T) {
 	}
 	tells(of(21), nil)
 	p.soon("us-1", "eu-1-api-1", "", fast)
+
+	// what the book has that its cluster does not export is named, once it is known what that does
+	p.says("")
+	p.booked = []services.Booked{{Clusters: []string{"eu-1", "us-2"}, Services: []string{"shop/api"}}}
+	p.goBy(exchange.Services{Endpoints: exchange.Apply})
+	p.says("eu-1 shop/secret : its book has it, and by what is published that cluster does not export it")
+	p.booked = append(p.booked, services.Booked{Clusters: []string{"eu-1"}, Services: []string{"shop/secret"}})
+	p.goBy(exchange.Services{Endpoints: exchange.Apply})
+	p.says("")
 }
 
 // TestAnAgentThatIsSilent has the API server of a provider stop answering, while its agent runs, and answer again.

@@ -42,6 +42,7 @@ type Exchange struct {
 	mu         sync.Mutex
 	registered []*karmada.Cluster
 	settings   exchange.Services
+	booked     []services.Booked
 	providers  map[string]*provider // that anybody wants something of
 	consumers  map[string]*consumer
 	collectors map[string]*collector
@@ -68,11 +69,11 @@ func New(access clusters.Access, clock Clock, random func() float64, log *slog.L
 	return e
 }
 
-// Known says which clusters are registered, and how they exchange services, from now on.
-func (e *Exchange) Known(registered []*karmada.Cluster, settings exchange.Services) {
+// Known says which clusters are registered, how they exchange services, and which of them they export by books, from now on.
+func (e *Exchange) Known(registered []*karmada.Cluster, settings exchange.Services, booked []services.Booked) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.registered, e.settings = registered, settings
+	e.registered, e.settings, e.booked = registered, settings, booked
 	for _, c := range e.consumers {
 		c.wake()
 	}

@@ -86,7 +86,7 @@ func (f *fleet) begin() {
 	f.by(exchange.Services{Endpoints: exchange.Apply})
 }
 
-func (f *fleet) by(s exchange.Services) { f.Known(f.registered, s) }
+func (f *fleet) by(s exchange.Services) { f.Known(f.registered, s, nil) }
 
 // applied says that the branch of a cluster was applied, with a file of services.
 func (f *fleet) applied(cluster, file string) {

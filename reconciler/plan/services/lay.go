@@ -19,6 +19,7 @@ import (
 type Laid struct {
 	exchange *Exchange
 	services []laid // in the order of those of the exchange
+	booked   []rules.Booked
 }
 
 // laid is what becomes of a service.
@@ -66,6 +67,7 @@ func (x *Exchange) Lay(in *layout.Input, trees []layout.Tree) ([]layout.Tree, *L
 			trees[i].Folder = l.with(trees[i].Folder, blob)
 		}
 	}
+	result.booked = l.booked(in, trees)
 	return trees, result
 }
 
