@@ -6,30 +6,29 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Booked are services that each of some clusters exports by its book, as namespace/name.
+// Booked are services that each of some clusters exports by its book, as namespace/name. A cluster is among those of one.
 type Booked struct {
 	Clusters []string `json:"clusters"`
 	Services []string `json:"services"`
 }
 
-// BookedOf are the services that a cluster exports by its book; none where it has no book. Nil: nobody says of any cluster.
-func BookedOf(all []Booked, cluster string) map[types.NamespacedName]bool {
+// BookedBy are the services that clusters export by their books; nil where nobody says.
+func BookedBy(all []Booked) map[string]map[types.NamespacedName]bool {
 	if all == nil {
 		return nil
 	}
-	of := map[types.NamespacedName]bool{}
+	by := map[string]map[types.NamespacedName]bool{}
 	for _, b := range all {
+		of := map[types.NamespacedName]bool{}
+		for _, s := range b.Services {
+			namespace, name, _ := strings.Cut(s, "/")
+			of[types.NamespacedName{Namespace: namespace, Name: name}] = true
+		}
 		for _, c := range b.Clusters {
-			if c != cluster {
-				continue
-			}
-			for _, s := range b.Services {
-				namespace, name, _ := strings.Cut(s, "/")
-				of[types.NamespacedName{Namespace: namespace, Name: name}] = true
-			}
+			by[c] = of
 		}
 	}
-	return of
+	return by
 }
 
 // Booked is the service that a line exports by a book, as namespace/name; empty for another line.

@@ -1,7 +1,7 @@
 package services_test
 
 import (
-	"maps"
+	"reflect"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -9,21 +9,22 @@ import (
 	"github.com/waybill-dev/waybill/policies/services"
 )
 
-// TestWhatABookHas of a cluster that is named more than once, or never.
-func TestWhatABookHas(t *testing.T) {
-	all := []services.Booked{
-		{Clusters: []string{"eu-1", "us-1"}, Services: []string{"shop/api"}}, {Clusters: []string{"us-1"}, Services: []string{"shop/web"}},
-	}
-	for cluster, want := range map[string][]string{"eu-1": {"api"}, "us-1": {"api", "web"}, "us-2": nil} {
-		of := map[types.NamespacedName]bool{}
-		for _, name := range want {
-			of[types.NamespacedName{Namespace: "shop", Name: name}] = true
+func TestWhatBooksHave(t *testing.T) {
+	of := func(names ...string) map[types.NamespacedName]bool {
+		all := map[types.NamespacedName]bool{}
+		for _, name := range names {
+			all[types.NamespacedName{Namespace: "shop", Name: name}] = true
 		}
-		if got := services.BookedOf(all, cluster); got == nil || !maps.Equal(got, of) {
-			t.Errorf("of %s it is %v", cluster, got)
-		}
+		return all
 	}
-	if got := services.BookedOf(nil, "eu-1"); got != nil {
-		t.Errorf("where nobody says it is %v", got)
+	got := services.BookedBy([]services.Booked{
+		{Clusters: []string{"eu-1", "us-1"}, Services: []string{"shop/api"}}, {Clusters: []string{"us-2"}, Services: []string{"shop/api", "shop/web"}},
+	})
+	want := map[string]map[types.NamespacedName]bool{"eu-1": of("api"), "us-1": of("api"), "us-2": of("api", "web")}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("they are %v", got)
+	}
+	if got := services.BookedBy(nil); got != nil {
+		t.Errorf("where nobody says they are %v", got)
 	}
 }

@@ -106,10 +106,13 @@ func ours(l *discovery.EndpointSlice) *discovery.EndpointSlice {
 	return s
 }
 
-// isAs reports a live slice that is as it should be. Labels and annotations that others add do not count, nor does which book said it.
+// isAs reports a live slice that is as it should be. Labels and annotations that others add do not count, nor does which book said it, if it
+// says one.
 func isAs(live, should *discovery.EndpointSlice) bool {
 	said := maps.Clone(should.Annotations)
-	delete(said, BookAnnotation)
+	if live.Annotations[BookAnnotation] != "" {
+		delete(said, BookAnnotation)
+	}
 	return within(should.Labels, live.Labels) && within(said, live.Annotations) &&
 		live.Annotations[SilentAnnotation] == should.Annotations[SilentAnnotation] &&
 		equality.Semantic.DeepEqual(portsOf(live.Ports), portsOf(should.Ports)) && equality.Semantic.DeepEqual(live.Endpoints, should.Endpoints)

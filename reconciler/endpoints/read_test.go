@@ -54,6 +54,7 @@ func TestWhatWasReadCountsAfterARestart(t *testing.T) {
 		{"an older one, of a service of which nothing was taken", []endpoints.Provider{read(21, wrong), read(21, wrong), read(20, one), read(22, one), read(23, wrong)}, []string{
 			none + bad, bad, refused, five + noneYet, bad,
 		}},
+		{"an older one, after the first that said what was watched", []endpoints.Provider{read(0, one), read(20, one), read(20, one), read(19, other)}, []string{five, five, "", refused}},
 		{"one without slices, that is watched from now on", []endpoints.Provider{read(20), read(0)}, []string{none, noneYet}},
 		{"an older one of a cluster that was made anew", []endpoints.Provider{
 			read(20, one), changed(read(19, other), func(p *endpoints.Provider) { p.UID, p.Certain = "u2", true }),

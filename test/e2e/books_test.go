@@ -290,6 +290,7 @@ spec:
 	x.git(x.statuses, "update-ref", bookRefs+"eu-1", last)
 	x.forge("eu-1")
 	refused("127.0.0.1 is a loopback address")
+	refused("by what is published that cluster does not export it")
 	if !testing.Short() {
 		x.tells("us-1", "endpointsRefused: - from: eu-1 message: 127.0.0.1 is a loopback address service: shop/api slice: api-")
 	}
@@ -397,6 +398,16 @@ func (x *apart) byOthers(before *runningAgent) {
 	if now := x.git(x.statuses, "rev-parse", "waybill/status/eu-1"); now != status {
 		t.Errorf("it tells how the branch is:\n%s", x.git(x.statuses, "log", "-1", "-p", "waybill/status/eu-1"))
 	}
+	// of a Service without slices there is one without endpoints, which says which book counted
+	x.write("bare.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: bare, namespace: shop}\nspec: {ports: [{name: http, port: 80}]}\n"+
+		"---\napiVersion: networking.karmada.io/v1alpha1\nkind: MultiClusterService\nmetadata: {name: bare, namespace: shop}\n"+
+		"spec: {types: [CrossCluster], providerClusters: [{name: eu-1}], consumerClusters: [{name: us-1}]}\n")
+	x.commit()
+	eventually(t, "us-1 has a slice that says of bare which book counted", func() (bool, string) {
+		all := x.slices("us-1", "kubernetes.io/service-name=bare")
+		s, ok := all["eu-1-bare"]
+		return ok && len(all) == 1 && len(s.Endpoints) == 0 && s.Annotations["waybill.dev/book"] != "", fmt.Sprint(all)
+	})
 	if said := a.said(); strings.Contains(said, "forbidden") {
 		t.Errorf("something is forbidden to it:\n%s", said)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/endpoints"
@@ -192,6 +194,14 @@ func (b *Books) of(c *karmada.Cluster) (has *endpoints.Provider, refused string)
 	}
 	return &endpoints.Provider{
 		UID: is.book.UID, Certain: c.Spec.ID != "", Services: is.book.Services, Number: is.book.Number, Silent: b.isSilent(is), Ages: b.ages(),
-		Exports: services.BookedOf(b.exchange.booked, c.Name),
+		Exports: b.exports(c.Name),
 	}, is.why
+}
+
+// exports are the services that a cluster exports by its book, by what is published; nil where nobody says. The lock is held.
+func (b *Books) exports(cluster string) map[types.NamespacedName]bool {
+	if of, ok := b.exchange.booked[cluster]; ok || b.exchange.booked == nil {
+		return of
+	}
+	return map[types.NamespacedName]bool{}
 }

@@ -113,7 +113,11 @@ func (p *pair) goBy(s exchange.Services) {
 }
 
 func (p *pair) appliedTo(e *push.Exchange, cluster, file string) {
-	e.Applied(p.Context(), push.Applied{Cluster: cluster, UID: apiserver.UID, Owner: owner, File: []byte(file)})
+	a := push.Applied{Cluster: cluster, UID: apiserver.UID, Owner: owner}
+	if file != "" {
+		a.File = []byte(file)
+	}
+	e.Applied(p.Context(), a)
 }
 
 // carries tells us-1 of what is written, every 100 ms, until the test ends.
@@ -383,6 +387,36 @@ func TestAfterARestart(t *testing.T) {
 	p.tells(p.bookOf(apiserver.UID, 45, sliceOf("api-1", "10.101.0.4")))
 	p.says("its number is below")
 	p.stays("us-1", "eu-1-api-1", "")
+}
+
+// TestAnImportThatGoesWhileItsBookComes and returns, again and again: what is there in the end is what counted last.
+func TestAnImportThatGoesWhileItsBookComes(t *testing.T) {
+	p := newPair(t)
+	const times = 30
+	p.appliedTo(p.us, "us-1", imports)
+	all, _ := p.us.Books.Sought()
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		for n := range times {
+			p.us.Books.Read(all[0], p.bookOf(apiserver.UID, n+1, sliceOf(fmt.Sprintf("api-%d", n%3), fmt.Sprintf("10.101.0.%d", n+1))), nil)
+			time.Sleep(p.takes(200 * time.Millisecond))
+		}
+	})
+	for n := range times {
+		p.appliedTo(p.us, "us-1", []string{"", imports}[n%2])
+		p.us.Books.Sought()
+		time.Sleep(p.takes(300 * time.Millisecond))
+	}
+	telling.Wait()
+	p.tells(p.bookOf(apiserver.UID, 2*times, sliceOf("last", "10.101.0.5")))
+	p.soon("us-1", "eu-1-last", "http 10.101.0.5", fast)
+	p.appliedTo(p.us, "us-1", "")
+	for _, name := range []string{"last", "api", "api-0", "api-1", "api-2"} {
+		p.soon("us-1", "eu-1-"+name, "", fast)
+	}
+	p.appliedTo(p.us, "us-1", imports)
+	p.tells(p.bookOf(apiserver.UID, 3*times, sliceOf("last", "10.101.0.6")))
+	p.soon("us-1", "eu-1-last", "http 10.101.0.6", fast)
 }
 
 // TestAServiceThatIsTooMuch for a book stays in it as it was, and keeps no other from it.

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/policies/virtual"
@@ -42,8 +44,8 @@ type Exchange struct {
 	mu         sync.Mutex
 	registered []*karmada.Cluster
 	settings   exchange.Services
-	booked     []services.Booked
-	providers  map[string]*provider // that anybody wants something of
+	booked     map[string]map[types.NamespacedName]bool // by cluster: what it exports by its book; nil: nobody says
+	providers  map[string]*provider                     // that anybody wants something of
 	consumers  map[string]*consumer
 	collectors map[string]*collector
 }
@@ -73,7 +75,7 @@ func New(access clusters.Access, clock Clock, random func() float64, log *slog.L
 func (e *Exchange) Known(registered []*karmada.Cluster, settings exchange.Services, booked []services.Booked) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.registered, e.settings, e.booked = registered, settings, booked
+	e.registered, e.settings, e.booked = registered, settings, services.BookedBy(booked)
 	for _, c := range e.consumers {
 		c.wake()
 	}

@@ -200,6 +200,12 @@ func TestEndpointsFollow(t *testing.T) {
 	f.soon("us-1", "eu-1-api-1", "", fast)
 	f.servers["us-1"].Remove(below + "eu-1-api-2") // by hand
 	f.soon("us-1", "eu-1-api-2", "http 10.101.0.7", fast)
+	for _, field := range []string{"endpoints", "ports"} { // by hand, too
+		edited := f.servers["us-1"].Get(below + "eu-1-api-2")
+		edited[field] = []any{}
+		f.servers["us-1"].Put(below+"eu-1-api-2", edited)
+		f.soon("us-1", "eu-1-api-2", "http 10.101.0.7", fast)
+	}
 
 	f.has("us-1", "api", "api-1", "10.102.0.5")
 	f.applied("us-1", "")
