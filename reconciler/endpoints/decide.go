@@ -106,8 +106,8 @@ func ours(l *discovery.EndpointSlice) *discovery.EndpointSlice {
 	return s
 }
 
-// isAs reports a live slice that is as it should be. Labels and annotations that others add do not count, nor does which book said it, if it
-// says one.
+// isAs reports a live slice that is as it should be. Labels and annotations that others add do not count, nor does which book said it, if
+// one did.
 func isAs(live, should *discovery.EndpointSlice) bool {
 	said := maps.Clone(should.Annotations)
 	if live.Annotations[BookAnnotation] != "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
-// Booked reads from the state branch's folder which services clusters export by their books; nil where none does, or an earlier version wrote it.
+// Booked reads from the state branch's folder which services clusters export by their books; nil where none does, or an earlier version
+// wrote it.
 func Booked(root *files.Folder) (all []services.Booked, err error) {
 	e, ok := root.Lookup(bookedFile)
 	if !ok || e.Blob == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/render/tree"
 )
 
-// Booked says which services clusters export by their books, for those who read these. Clusters of which all is the same are named together.
+// Booked says which services clusters export by their books, for those who read these. Clusters that export the same are named together.
 func (l *Laid) Booked() []rules.Booked {
 	if l == nil {
 		return nil
