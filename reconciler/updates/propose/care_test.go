@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,39 @@ func TestAForgeThatDoesNotClose(t *testing.T) {
 	}
 	w.proposer.Forge = w.forge
 	w.runs(closed)
+}
+
+// stale is a forge that shows pull requests as open for a while after they were closed.
+type stale struct {
+	*pulls
+
+	closes *[]int
+}
+
+func (s stale) ClosePullRequest(_ context.Context, number int) error {
+	*s.closes = append(*s.closes, number)
+	return nil
+}
+
+// A pull request that is to be closed for two reasons is closed once, though the forge shows it as open a moment later.
+func TestAPullRequestIsClosedOnce(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.runs(opened)
+	w.source["images.yaml"] = strings.Replace(w.source["images.yaml"], "'*'", "1.0.x", 1)
+	w.commit()
+	m := w.memory()
+	m.Close(updates.Closing{Branch: branch})
+	root, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.repo.Write(updates.MemoryBranch, "to be closed", root)
+	var closes []int
+	w.proposer.Forge = stale{w.forge, &closes}
+	w.runs(closed)
+	if !slices.Equal(closes, []int{1}) || len(w.memory().Closing) > 0 {
+		t.Errorf("closed are %v, and to be closed %+v", closes, w.memory().Closing)
+	}
 }
 
 // What the forge merged after the base was read is not proposed again, and that it was reverted is learned later.

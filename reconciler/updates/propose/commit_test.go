@@ -229,6 +229,17 @@ func TestCommitsOnSchedule(t *testing.T) {
 	w.runs(committed)
 }
 
+// What is committed does not use the schedule up for what else is due, which is judged beside it in the same run; when all is committed it
+// is used up.
+func TestAllThatIsDueIsCommitted(t *testing.T) {
+	w := grouped(t, "each, schedule: ['0 6 * * *'], limits: {perHour: 9}")
+	w.source["waybill.yaml"] = strings.Replace(w.source["waybill.yaml"], "pullRequest", "commit", 1)
+	w.commit()
+	w.runs(committed, committed, committed, committed)
+	w.pulled().registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.runs("Waits main", "Waits main", "Waits main")
+}
+
 // An automation that names another branch has its versions pushed there, as Flux does, and no pull request.
 func TestCommitsToTheBranchOfAnAutomation(t *testing.T) {
 	s := automatedSource()

@@ -54,6 +54,23 @@ func TestIntervalsAreHonoured(t *testing.T) {
 	}
 }
 
+// Two ImageRepositories of one image have it asked for as often as the one that says so more often, in whatever order they come.
+func TestTheShorterOfTwoIntervals(t *testing.T) {
+	for _, other := range []string{"aaa", "zzz"} {
+		s := sourceOf("")
+		s["images.yaml"] += "---\n" + strings.NewReplacer("name: web", "name: "+other, "interval: 5m", "interval: 1h").Replace(s["images.yaml"])
+		s["apps/job.yaml"] = strings.ReplaceAll(s["apps/job.yaml"], "shop:web", "shop:"+other)
+		w := begin(t, s, "1.0.0", "1.1.0")
+		k := w.loop()
+		w.looks(k, time.Minute)
+		w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+		w.looks(k, 6*time.Minute)
+		if got := w.changes(branch)["apps/web.yaml"]; got != value(image+":1.2.0") {
+			t.Errorf("beside %s, which is asked for every hour, the branch has %q", other, got)
+		}
+	}
+}
+
 // A branch that moves within the interval is looked at, and no registry is asked.
 func TestABranchThatMovesWithinTheInterval(t *testing.T) {
 	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
