@@ -169,6 +169,7 @@ func TestResolve(t *testing.T) {
 		{"another cluster", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": cluster("u2", false)}, "refused eu-1 api : this is not the cluster that it was: its Namespace kube-system had the UID u1, and has u2; if it was made anew, write that as spec.id of its Cluster\n"},
 		{"another one, which it has to be", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": cluster("u2", true)}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
 		{"the same one", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false)}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
+		{"the same one, of which the UID was not known", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))}, five},
 		{"another family", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "fd00::5"))}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
 	} {
 		in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: c.imports, Providers: c.before}
@@ -183,6 +184,36 @@ func TestResolve(t *testing.T) {
 		if r := endpoints.Resolve(&in); shown(&r) != c.want {
 			t.Errorf("%s:\n%swant\n%s", c.name, shown(&r), c.want)
 		}
+	}
+}
+
+// TestAnotherImport has slices of an import that is another one by now, of which nothing is known: they are not those of that one, and go.
+func TestAnotherImport(t *testing.T) {
+	for name, now := range map[string]services.Import{
+		"derived, and not native": derived("eu-1"),
+		"of another namespace":    {Namespace: "till", Service: "api", Style: services.Native, From: []string{"eu-1"}},
+		"of another Service":      {Namespace: "shop", Service: "web", Style: services.Native, From: []string{"eu-1"}},
+		"from another cluster":    {Namespace: "shop", Service: "api", Style: services.Native, From: []string{"us-2"}},
+	} {
+		in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: []services.Import{native}, Providers: map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}}
+		first := endpoints.Resolve(&in)
+		in.Live, in.Imports, in.Providers = applied(&first), []services.Import{now}, nil
+		r := endpoints.Resolve(&in)
+		if got, want := shown(&r), "delete shop/eu-1-api-1 uid of eu-1-api-1\n"; got != want {
+			t.Errorf("%s:\n%swant\n%s", name, got, want)
+		}
+	}
+}
+
+// TestNoneOfThePorts has a provider without the ports that are imported: nothing is there of it.
+func TestNoneOfThePorts(t *testing.T) {
+	in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: []services.Import{native}, Providers: map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}}
+	first := endpoints.Resolve(&in)
+	in.Live = applied(&first)
+	in.Imports[0].Ports = []string{"grpc"}
+	r := endpoints.Resolve(&in)
+	if got, want := shown(&r), "delete shop/eu-1-api-1 uid of eu-1-api-1\n"; got != want {
+		t.Errorf("%swant\n%s", got, want)
 	}
 }
 

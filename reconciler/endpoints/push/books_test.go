@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +39,7 @@ type writer struct {
 	mu     sync.Mutex
 	kept   book.Kept
 	writes []book.Book
+	lost   int // how often somebody else had written it
 	away   error
 }
 
@@ -53,6 +56,7 @@ func (s *writer) Write(_ context.Context, _ exchange.Bus, b *book.Book, over boo
 		return over, s.away
 	}
 	if over.Tree != s.kept.Tree {
+		s.lost++
 		return over, errors.New("somebody else wrote it")
 	}
 	s.writes = append(s.writes, *b)
@@ -447,6 +451,113 @@ func TestAServiceThatIsTooMuch(t *testing.T) {
 	time.Sleep(p.takes(70 * time.Second))
 	if now := p.writer.books(); len(now) != written {
 		t.Errorf("nothing is new, and there are %d more books", len(now)-written)
+	}
+}
+
+// replace puts a book there as somebody else does.
+func (s *writer) replace(b *book.Book) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = book.Kept{At: map[string]files.ID{"r": b.Tree().ID()}, Ref: "r", Tree: b.Tree(), Book: *b}
+}
+
+// writes waits until so many books were written, and returns them.
+func (p *pair) writes(n int) []book.Book {
+	p.Helper()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if all := p.writer.books(); len(all) >= n {
+			return all
+		} else if time.Since(began) > 30*time.Second {
+			p.Fatalf("%d books were written, want %d", len(all), n)
+		}
+	}
+}
+
+// TestABookThatSomebodyElseWrote is seen a while later, though nothing of the cluster changes; and at once by who fails to write over it.
+func TestABookThatSomebodyElseWrote(t *testing.T) {
+	p := newPair(t)
+	p.speed = 100
+	p.has("eu-1", "api", "api-1", "10.101.0.5")
+	p.appliedTo(p.eu, "eu-1", exports)
+	p.writes(1)
+	p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.99")))
+	all := p.writes(2)
+	if got := all[1].Services[service("api")]; len(got) != 1 || got[0].Endpoints[0].Addresses[0] != "10.101.0.5" {
+		t.Errorf("then it says %+v", got)
+	}
+	p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.99")))
+	p.has("eu-1", "api", "api-1", "10.101.0.6")
+	p.writes(3)
+	p.writer.mu.Lock()
+	defer p.writer.mu.Unlock()
+	if p.writer.lost > 1 {
+		t.Errorf("it tried %d times to write over what it did not read", p.writer.lost)
+	}
+}
+
+// TestABookOfTheClusterOfBefore has a cluster be made anew under its name: nothing of what the one before had is in its book, not even of
+// a service that has more than a book may hold.
+func TestABookOfTheClusterOfBefore(t *testing.T) {
+	p := newPair(t)
+	p.speed = 100
+	p.writer.replace(p.bookOf("the one before", 0, sliceOf("api-1", "10.101.0.99")))
+	for n := range book.MostSlices + 1 {
+		p.has("eu-1", "api", fmt.Sprintf("api-%d", n), "10.101.0.6")
+	}
+	p.has("eu-1", "web", "web-1", "10.101.0.9")
+	p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
+	is := p.writes(1)[0]
+	if _, carried := is.Services[service("api")]; carried || is.UID != apiserver.UID || len(is.Services[service("web")]) != 1 {
+		t.Errorf("the book is %+v", is)
+	}
+}
+
+// TestABookOfAnotherClusterOfTheName does not count where nobody says which of the two the cluster has to be, until spec.id does.
+func TestABookOfAnotherClusterOfTheName(t *testing.T) {
+	p := newPair(t)
+	p.is("")
+	p.appliedTo(p.us, "us-1", `{"imports": [
+		{"namespace": "shop", "service": "api", "style": "native", "from": ["eu-1"], "ports": ["http"]},
+		{"namespace": "shop", "service": "web", "style": "native", "from": ["eu-1"], "ports": ["http"]}
+	]}`)
+	p.tells(p.bookOf("the first", 10, sliceOf("api-1", "10.101.0.5")))
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	second := p.bookOf("the second", 20, sliceOf("api-1", "10.101.0.6"))
+	second.Services[service("web")] = []endpoints.Slice{sliceOf("web-1", "10.101.0.9")} // of which nothing is there by which the two are told apart
+	p.tells(second)
+	p.says("this is not the cluster that it was: its Namespace kube-system had the UID the first, and has the second")
+	p.stays("us-1", "eu-1-web-1", "")
+	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+	p.tells(p.bookOf("the first", 30, sliceOf("api-1", "10.101.0.7")))
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.7", fast)
+	p.tells(p.bookOf("the second", 40, sliceOf("api-1", "10.101.0.8")))
+	p.is("the second")
+	p.us.Books.Looked(10*time.Second, 0)
+	p.soon("us-1", "eu-1-api-1", "http 10.101.0.8", fast)
+}
+
+// TestAnAgentThatMayNotList knows which cluster it is in, and nothing of what that has: it writes no book over the last one.
+func TestAnAgentThatMayNotList(t *testing.T) {
+	p := newPair(t)
+	p.speed = 100
+	var asked atomic.Int64
+	p.servers["eu-1"].Before = func(r *http.Request) int {
+		if strings.Contains(r.URL.Path, "endpointslices") {
+			asked.Add(1)
+			return http.StatusForbidden
+		}
+		return 0
+	}
+	p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.5")))
+	p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
+	for began := time.Now(); asked.Load() < 3; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("it does not ask for slices")
+		}
+	}
+	time.Sleep(p.takes(70 * time.Second))
+	if all := p.writer.books(); len(all) > 0 {
+		t.Errorf("it writes %+v", all)
 	}
 }
 
