@@ -145,6 +145,37 @@ func TestALimitHoldsForAllCalls(t *testing.T) {
 	}
 }
 
+// Of two answers that say for how long a forge is not to be asked the longer counts, whichever comes last.
+func TestTheLongerLimitHolds(t *testing.T) {
+	for _, first := range []string{"6000", "3000"} {
+		c, both := &clock{now: noon}, make(chan struct{}, 3)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			both <- struct{}{}
+			for len(both) < 2 {
+				time.Sleep(time.Millisecond) // both are asked before one is answered
+			}
+			after := first
+			if strings.HasSuffix(r.URL.Path, "/8") { // is answered last
+				time.Sleep(50 * time.Millisecond)
+				after = map[string]string{"6000": "3000", "3000": "6000"}[first]
+			}
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		t.Cleanup(server.Close)
+		f := openAt(t, forge.Options{Kind: forge.GitLab, URL: server.URL, Repository: "acme/fleet", Token: forgetest.Token}, c)
+		var asking sync.WaitGroup
+		for _, number := range []int{7, 8} {
+			asking.Go(func() { _, _ = f.PullRequest(t.Context(), number) })
+		}
+		asking.Wait()
+		c.now = c.now.Add(90 * time.Minute)
+		if _, err := f.PullRequest(t.Context(), 9); !says(err, "limits how often") || len(both) != 2 {
+			t.Errorf("where the first says %s it is asked within the longer one: %v", first, err)
+		}
+	}
+}
+
 // A comment that may have been made is not made again, unless it is not there.
 func TestACommentThatMayHaveBeenMade(t *testing.T) {
 	for _, made := range []bool{false, true} {

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,6 +59,36 @@ func TestAHostThatIsBusyIsLeftAlone(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Of two answers that say for how long a host is to be left alone the longer counts, whichever comes last.
+func TestTheLongerRestCounts(t *testing.T) {
+	for _, first := range []string{"600", "60"} {
+		both := make(chan struct{}, 3)
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			both <- struct{}{}
+			for len(both) < 2 {
+				time.Sleep(time.Millisecond) // both are asked before one is answered
+			}
+			after := first
+			if r.URL.Path == "/v2/org/other/tags/list" { // is answered last
+				time.Sleep(50 * time.Millisecond)
+				after = map[string]string{"600": "60", "60": "600"}[first]
+			}
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		c, _ := client(t, registry.Options{PerHost: -1}, s)
+		var asking sync.WaitGroup
+		for _, name := range []string{"app", "other"} {
+			asking.Go(func() { _, _ = c.Tags(t.Context(), s.host+"/org/"+name, registry.Known{}) })
+		}
+		asking.Wait()
+		_, err := c.Tags(t.Context(), s.host+"/org/third", registry.Known{})
+		if until := wantClass(t, err, registry.Busy); !until.Equal(noon.Add(10 * time.Minute)) {
+			t.Errorf("where the first says %s it is left alone until %v", first, until)
+		}
 	}
 }
 

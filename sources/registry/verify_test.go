@@ -106,22 +106,25 @@ func stated(digest, predicate string) (payload, message []byte) {
 	return payload, fmt.Appendf(nil, "DSSEv1 28 application/vnd.in-toto+json %d %s", len(payload), payload)
 }
 
+// statements is the type of what a bundle of cosign has.
+const statements = "application/vnd.in-toto+json"
+
 // attachBundle has a bundle refer to an image, as cosign 3. A list says the type of its configuration.
-func attachBundle(tb testing.TB, push func(string, remote.Taggable), of v1.Image, config string, payload, signature []byte) {
+func attachBundle(tb testing.TB, push func(string, remote.Taggable), of v1.Image, config, kind string, payload, signature []byte) {
 	tb.Helper()
 	data, err := json.Marshal(map[string]any{
 		"mediaType":            "application/vnd.dev.sigstore.bundle.v0.3+json",
 		"verificationMaterial": map[string]any{"publicKey": map[string]string{"hint": "x"}},
 		"dsseEnvelope": map[string]any{
-			"payload": payload, "payloadType": "application/vnd.in-toto+json", "signatures": []any{map[string]any{"sig": signature}},
+			"payload": payload, "payloadType": kind, "signatures": []any{map[string]any{"sig": signature}},
 		},
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	const kind = "application/vnd.dev.sigstore.bundle.v0.3+json"
+	const bundled = "application/vnd.dev.sigstore.bundle.v0.3+json"
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.MediaType(config))
-	image, err = mutate.AppendLayers(image, static.NewLayer(data, kind))
+	image, err = mutate.AppendLayers(image, static.NewLayer(data, bundled))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -159,12 +162,21 @@ func TestSignatures(t *testing.T) {
 		return func(t *testing.T, push func(string, remote.Taggable)) {
 			t.Helper()
 			payload, message := stated(of, predicate)
-			attachBundle(t, push, image, config, payload, by.sign(t, message, crypto.SHA256))
+			attachBundle(t, push, image, config, statements, payload, by.sign(t, message, crypto.SHA256))
 		}
 	}
 	bundle := func(by signer, of, predicate string) func(*testing.T, func(string, remote.Taggable)) {
 		return bundleAs("application/vnd.dev.sigstore.bundle.v0.3+json", by, of, predicate)
 	}
+	// other things that the key signed, of which none says that the image is signed
+	envelope := func(kind, payload string) func(*testing.T, func(string, remote.Taggable)) {
+		return func(t *testing.T, push func(string, remote.Taggable)) {
+			t.Helper()
+			message := fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)
+			attachBundle(t, push, image, "application/vnd.dev.sigstore.bundle.v0.3+json", kind, []byte(payload), ec.sign(t, message, crypto.SHA256))
+		}
+	}
+	statement, _ := stated(digest, signed)
 	for _, tt := range []struct {
 		name   string
 		attach func(*testing.T, func(string, remote.Taggable))
@@ -187,6 +199,10 @@ func TestSignatures(t *testing.T) {
 		{"of no JSON", simple(ec, "hello", crypto.SHA256), ec, "none of its signatures"},
 		{"with a bundle by another key", bundle(other, digest, signed), ec, "none of its signatures (1)"},
 		{"with a bundle of another image", bundle(ec, elsewhere, signed), ec, "none of its signatures (1)"},
+		{"with a bundle of a statement", envelope(statements, string(statement)), ec, ""},
+		{"with a bundle of what is no statement", envelope("text/plain", string(statement)), ec, "none of its signatures (1)"},
+		{"with a bundle of a statement of another kind", envelope(statements, strings.Replace(string(statement), "in-toto.io/Statement", "example.com/Note", 1)), ec, "none of its signatures (1)"},
+		{"with a bundle of a statement by another hash", envelope(statements, strings.Replace(string(statement), `"sha256"`, `"sha512"`, 1)), ec, "none of its signatures (1)"},
 		{"with a bundle that attests something else", bundle(ec, digest, scanned), ec, "none of its signatures (1)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
