@@ -169,9 +169,14 @@ func (*messages) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements slog.Handler.
 func (m *messages) Handle(_ context.Context, r slog.Record) error {
+	line := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		line += " " + a.String()
+		return true
+	})
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.all = append(m.all, r.Message)
+	m.all = append(m.all, line)
 	return nil
 }
 

@@ -141,6 +141,14 @@ func TestAnAgentForServicesOnly(t *testing.T) {
 		t.Error("a branch that was set back counted")
 	}
 
+	// or the state branch, which says what there is to exchange
+	after = x.git(x.branches, "rev-parse", "waybill/state")
+	x.git(x.branches, "update-ref", "refs/heads/waybill/state", after+"~1")
+	for _, name := range []string{"eu", "us"} {
+		x.until("the state is refused", func() bool { return said[name].has("the head of waybill/state") })
+	}
+	x.git(x.branches, "update-ref", "refs/heads/waybill/state", after)
+
 	refs := strings.Fields(x.git(x.status, "for-each-ref", "--format=%(refname)"))
 	if !slices.Equal(refs, []string{"refs/waybill/endpoints/eu", "refs/waybill/endpoints/us"}) {
 		t.Errorf("the status repository has %v", refs)
