@@ -37,7 +37,8 @@ func (t *table) findUnlisted() {
 		have := t.have(u.Object)
 		for i := range t.group {
 			name := t.cluster(i)
-			if u.Cluster != "" && u.Cluster != name || have.In(i) == nil || listed[render.Place{Ref: u.Object}] || listed[render.Place{Cluster: name, Ref: u.Object}] {
+			isListed := listed[render.Place{Ref: u.Object}] || listed[render.Place{Cluster: name, Ref: u.Object}]
+			if u.Cluster != "" && u.Cluster != name || have.In(i) == nil || isListed {
 				continue
 			}
 			if stays[u.Object] == nil {

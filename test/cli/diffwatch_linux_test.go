@@ -131,6 +131,7 @@ func TestDiffWatch(t *testing.T) {
 		}
 	}
 	t.Run("on a terminal", func(t *testing.T) {
+		t.Parallel()
 		tty, master := openTerminal(t)
 		s := newScreen()
 		go func() { _, _ = io.Copy(s, master) }() // it ends with an error when nobody has the terminal
@@ -144,6 +145,7 @@ func TestDiffWatch(t *testing.T) {
 	})
 	for _, variable := range []string{"A=b", "NO_COLOR=1"} {
 		t.Run("on no terminal, "+variable, func(t *testing.T) {
+			t.Parallel()
 			s := newScreen()
 			edit, end := watching(t, nil, s, variable)
 			story(t, s, edit, func() {

@@ -107,6 +107,7 @@ func TestProgress(t *testing.T) {
 		lively   bool
 	}{{"A=b", true}, {"CI=true", false}, {"NO_COLOR=1", false}, {"TERM=dumb", false}} {
 		t.Run(tt.variable, func(t *testing.T) {
+			t.Parallel()
 			tty, written := terminal(t)
 			run(t, tty, tt.variable)
 			shown := written()
@@ -120,6 +121,7 @@ func TestProgress(t *testing.T) {
 	}
 	for flag, want := range map[string]bool{"--offline": false, "-v": true} {
 		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
 			file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 			if err != nil {
 				t.Fatal(err)

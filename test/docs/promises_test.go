@@ -105,14 +105,14 @@ func TestPromisesAreHeld(t *testing.T) {
 	}
 }
 
-// real are the tests of make e2e.
-type real struct {
+// e2eTests are the tests of make e2e.
+type e2eTests struct {
 	long map[string]bool     // by name: -short skips it as a whole
 	in   map[string][]string // the names by package
 }
 
 // each returns names, in which a package stands for its tests.
-func (r real) each(names []string) (all []string) {
+func (r e2eTests) each(names []string) (all []string) {
 	for _, name := range names {
 		if in, ok := r.in[name]; ok {
 			all = append(all, in...)
@@ -124,9 +124,9 @@ func (r real) each(names []string) (all []string) {
 }
 
 // realTests reads the tests of make e2e.
-func realTests(t *testing.T) real {
+func realTests(t *testing.T) e2eTests {
 	t.Helper()
-	all := real{map[string]bool{}, map[string][]string{}}
+	all := e2eTests{map[string]bool{}, map[string][]string{}}
 	for _, dir := range []string{"test/e2e", "test/attack", "test/registries", "test/hostile", "test/canaries", "test/publish"} {
 		files, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
 		if err != nil {
