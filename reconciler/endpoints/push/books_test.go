@@ -536,28 +536,32 @@ func TestABookOfAnotherClusterOfTheName(t *testing.T) {
 	p.soon("us-1", "eu-1-api-1", "http 10.101.0.8", fast)
 }
 
-// TestAnAgentThatMayNotList knows which cluster it is in, and nothing of what that has: it writes no book over the last one.
+// TestAnAgentThatMayNotList knows which cluster it is in, and nothing of what that has: it writes no book over the last one, and no first one.
 func TestAnAgentThatMayNotList(t *testing.T) {
-	p := newPair(t)
-	p.speed = 100
-	var asked atomic.Int64
-	p.servers["eu-1"].Before = func(r *http.Request) int {
-		if strings.Contains(r.URL.Path, "endpointslices") {
-			asked.Add(1)
-			return http.StatusForbidden
+	for _, hasOne := range []bool{true, false} {
+		p := newPair(t)
+		p.speed = 100
+		var asked atomic.Int64
+		p.servers["eu-1"].Before = func(r *http.Request) int {
+			if strings.Contains(r.URL.Path, "endpointslices") {
+				asked.Add(1)
+				return http.StatusForbidden
+			}
+			return 0
 		}
-		return 0
-	}
-	p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.5")))
-	p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
-	for began := time.Now(); asked.Load() < 3; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > 30*time.Second {
-			t.Fatal("it does not ask for slices")
+		if hasOne {
+			p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.5")))
 		}
-	}
-	time.Sleep(p.takes(70 * time.Second))
-	if all := p.writer.books(); len(all) > 0 {
-		t.Errorf("it writes %+v", all)
+		p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
+		for began := time.Now(); asked.Load() < 3; time.Sleep(10 * time.Millisecond) {
+			if time.Since(began) > 30*time.Second {
+				t.Fatal("it does not ask for slices")
+			}
+		}
+		time.Sleep(p.takes(70 * time.Second))
+		if all := p.writer.books(); len(all) > 0 {
+			t.Errorf("where there is one (%t) it writes %+v", hasOne, all)
+		}
 	}
 }
 
