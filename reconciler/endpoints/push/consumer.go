@@ -138,7 +138,7 @@ func (c *consumer) rest(ctx context.Context) {
 }
 
 // serve keeps its slices as they should be until it cannot be reached, is another cluster (errAnother), has none and is to have none
-// (errIdle), or takes no part any more, which is no error.
+// (errIdle), or takes no part any more or is to be listed anew, which is no error.
 func (c *consumer) serve(ctx context.Context) error {
 	r, err := c.exchange.open(ctx, c.name)
 	if err != nil {
@@ -167,6 +167,7 @@ func (c *consumer) serve(ctx context.Context) error {
 func (c *consumer) keep(ctx context.Context, r *reached) error {
 	var due <-chan time.Time
 	gathers := false // changes are gathered until it is due
+	applied := false // any slice, of which the watch may not have told yet
 	for failures := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -185,8 +186,11 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 		case !c.exchange.isStill(c.name, r):
 			return errAnother
 		}
-		err := c.turn(ctx, r)
+		applies, err := c.turn(ctx, r)
+		applied = applied || applies
 		switch {
+		case errors.Is(err, errIdle) && applied:
+			return nil
 		case errors.Is(err, errIdle), apierrors.IsUnauthorized(err): // it is reached anew, with the credential as it is then
 			return err
 		case err != nil:
@@ -201,8 +205,9 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 	}
 }
 
-// turn does what there is to do now: errIdle is that there is nothing to import, and nothing here that was.
-func (c *consumer) turn(ctx context.Context, r *reached) error {
+// turn does what there is to do now, and reports whether it applied anything: errIdle is that there is nothing to import, and nothing
+// here that was, as far as the watch told.
+func (c *consumer) turn(ctx context.Context, r *reached) (applies bool, err error) {
 	c.mu.Lock()
 	in := endpoints.Input{Cluster: c.name, Owner: c.of.Owner, Formerly: c.of.Formerly, Imports: c.imports, Live: c.live, Taken: c.taken}
 	listed := c.listed
@@ -215,16 +220,16 @@ func (c *consumer) turn(ctx context.Context, r *reached) error {
 	}
 	c.exchange.want(ctx, c, wanted)
 	if !listed {
-		return nil // it wakes when it is
+		return false, nil // it wakes when it is
 	}
 	if len(in.Imports) == 0 && len(in.Live) == 0 {
-		return errIdle
+		return false, errIdle
 	}
 	var refused []endpoints.Refusal
 	in.Providers, refused = c.providers(wanted)
 	res := endpoints.Resolve(&in)
 	c.say(ctx, append(refused, res.Refused...))
-	return c.act(ctx, r, &res)
+	return len(res.Apply) > 0, c.act(ctx, r, &res)
 }
 
 // providers is what is known of clusters, and which newer books of them are not taken.

@@ -152,6 +152,19 @@ func TestAProviderThatNobodyImportsFrom(t *testing.T) {
 	f.ends(watches)
 }
 
+// TestAnImportThatGoesAtOnce has imports go as soon as their slices are there, of which the watch may not have told yet: they go, too.
+func TestAnImportThatGoesAtOnce(t *testing.T) {
+	f := newFleet(t, "eu-1", "us-1")
+	f.speed = 100
+	f.has("eu-1", "api", "api-1", "10.101.0.5")
+	for range 100 {
+		f.applied("us-1", imports)
+		f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+		f.applied("us-1", "")
+		f.soon("us-1", "eu-1-api-1", "", fast)
+	}
+}
+
 // TestAProviderThatShouldBeAnother has spec.id of a provider say that it is another cluster than the one that is reached: whoever begins
 // to import gets nothing of that one.
 func TestAProviderThatShouldBeAnother(t *testing.T) {
