@@ -65,11 +65,27 @@ func (c *Counter) Of(b *files.Blob) Count {
 }
 
 func (c *Counter) read(b *files.Blob) Count {
-	content, err := object.ReadCanonical(b)
-	if err != nil {
+	content, ok := contentOf(b)
+	if !ok {
 		return Count{}
 	}
 	content, _ = interpret.Default(content)
 	n, _, ok, err := c.interpreter.Replicas(content)
 	return Count{n, ok && err == nil}
+}
+
+// contentOf is what a manifest says: one that Waybill wrote, or that somebody edited.
+func contentOf(b *files.Blob) (map[string]any, bool) {
+	if content, err := object.ReadCanonical(b); err == nil {
+		return content, true
+	}
+	data, err := b.Bytes()
+	if err != nil {
+		return nil, false
+	}
+	edited, _ := object.Single("manifest.yaml", data)
+	if edited == nil {
+		return nil, false
+	}
+	return edited.Content(), true
 }
