@@ -92,9 +92,12 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 
 // stagedUnit is what is known of a unit.
 func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout) staged.Unit {
-	is := staged.Unit{Unit: u, Before: before, Absent: len(u.Policies) == 0, Windows: map[string]stage.Window{}}
+	is := staged.Unit{Unit: u, Before: before, Absent: len(u.Policies)+len(u.Stays) == 0, Windows: map[string]stage.Window{}}
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
+	}
+	if before != nil && is.Strategy == nil && len(u.Stays) > 0 {
+		is.Strategy = &before.Strategy // it is not over for what stays with it
 	}
 	if len(u.Policies) > 0 {
 		is.Pos = u.Policies[0].Object.Origin()
