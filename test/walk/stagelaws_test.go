@@ -97,6 +97,9 @@ func (j *judgement) has(in held, cluster string, means *unitMeaning) bool {
 // differs names an object of the unit of which a cluster has something else than a version means.
 func (j *judgement) differs(in held, cluster string, means *unitMeaning) string {
 	for _, ref := range slices.Sorted(maps.Keys(j.refs)) {
+		if j.goesLast(in, cluster, ref, means) {
+			continue
+		}
 		want, wanted := means.cells[cluster][ref]
 		is, there := in[cluster][ref]
 		want.replicas, is.replicas = 0, 0
@@ -105,6 +108,20 @@ func (j *judgement) differs(in held, cluster string, means *unitMeaning) string 
 		}
 	}
 	return ""
+}
+
+// goesLast reports an object that a cluster has still, as it was before, while the run is open, and that a version sends to other clusters
+// instead: "a cluster that the policy leaves loses the unit last", after every stage. Otherwise the object would be nowhere until their turn.
+func (j *judgement) goesLast(in held, cluster, ref string, means *unitMeaning) bool {
+	switch j.is.Status.Phase {
+	case rollouts.Finishing, rollouts.Done, rollouts.Returning:
+		return false
+	default:
+	}
+	_, isWanted := means.cells[cluster][ref]
+	was, had := j.before[cluster][ref]
+	is, has := in[cluster][ref]
+	return !isWanted && had && has && was == is && len(held(means.cells).has(ref)) > 0
 }
 
 // divided is what a version means, without what is divided of which a cluster has nothing, and had nothing, or only since before it left
@@ -272,7 +289,7 @@ func (j *judgement) width(gained []string) (all []broken) {
 				continue
 			}
 			members++
-			isFresh := slices.Contains(gained, cluster) && !e.Joined && !e.Released.IsZero()
+			isFresh := (slices.Contains(gained, cluster) || j.heldBack[cluster]) && !e.Joined && !e.Released.IsZero() && !j.wasReleased(cluster)
 			if isFresh {
 				fresh++
 			}
@@ -285,6 +302,12 @@ func (j *judgement) width(gained []string) (all []broken) {
 		}
 	}
 	return all
+}
+
+// wasReleased reports a cluster that this run released before the publication: what it was to get came when the guard let it.
+func (j *judgement) wasReleased(cluster string) bool {
+	e := j.was.Clusters[cluster]
+	return j.isSameRun() && !e.Released.IsZero()
 }
 
 // amount is a number, or so many percent, rounded down.

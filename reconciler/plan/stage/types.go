@@ -53,6 +53,9 @@ type Cluster struct {
 	// Lacks reports that what is published there is what the target gives, but for what cannot be made, or is not dispatched there, of
 	// which it has nothing.
 	Lacks bool
+	// LosesLast reports that it has something that the target sends to other clusters only, and that counts for none of these: it keeps
+	// that until every stage is over.
+	LosesLast bool
 	// Misses reports that what the record says that it shows did not come to it, as where the guard held it. It is told of the plan that
 	// begins a run.
 	Misses bool

@@ -137,7 +137,7 @@ func (v *view) isReadable(commit string, s *rollouts.Status) bool {
 
 // differs reports whether carrying out the target would change a cluster.
 func (v *view) differs() bool {
-	return slices.ContainsFunc(v.Clusters, func(c Cluster) bool { return !c.IsTarget && !c.Lacks })
+	return slices.ContainsFunc(v.Clusters, func(c Cluster) bool { return !c.IsTarget && !c.Lacks || c.LosesLast })
 }
 
 // names are those of clusters, by their indices.

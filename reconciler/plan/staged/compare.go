@@ -30,6 +30,8 @@ type comparison struct {
 	wasTarget []bool
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
+	// last says of objects which clusters, by index, lose them last; see goingLast.
+	last map[object.Ref][]bool
 	larger    map[*laid]*laid // versions with the larger share of what is divided
 	stands    map[old][]bool  // see standing
 }
@@ -58,9 +60,11 @@ func compare(in *Input, u *Unit) *comparison {
 	c.collect(shown, isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
-	areBase, areTarget, back := c.matching(asBase, c.refs), c.matching(asTarget, c.refs), areBack(c, asBase)
+	c.last = goingLast(c, wasBase, isTarget)
+	areBase, back := c.matching(asBase, c.refs), areBack(c, asBase)
+	areTarget, areLast := c.matchingAt(asTarget, isLastStep(u.Before, target))
 	c.wasTarget = hadTarget(c, isTarget)
-	misses := missed(c, target, areBase, back)
+	misses := missed(c, target, asBase, areBase, back)
 	c.asked.Clusters = make([]stage.Cluster, 0, len(in.Clusters))
 	for n := range in.Clusters {
 		i := u.turn(n)
@@ -69,7 +73,7 @@ func compare(in *Input, u *Unit) *comparison {
 		concerned = concerned || c.leavesAll && wasReleased(u.Before, target, is.Name)
 		isLacking := areTarget[i] && lacks(isTarget, c.refs, i)
 		is.IsBase, is.IsTarget, is.Lacks, is.StaysAhead = areBase[i], areTarget[i] && !isLacking, isLacking, back[i] && !areBase[i]
-		is.Misses = misses[i]
+		is.Misses, is.LosesLast = misses[i], areLast[i]
 		if concerned {
 			c.asked.Clusters, c.at = append(c.asked.Clusters, is), append(c.at, i)
 		}

@@ -16,7 +16,7 @@ import (
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs *rows) {
 	target := c.delivered(out, c.of(out.Target))
-	isShown, kept := make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters))
+	isShown, kept, isGiven := make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters))
 	var as old
 	var stands []bool
 	var last stage.Shown // most clusters show the same
@@ -32,6 +32,7 @@ func (c *comparison) show(out *stage.Output, rs *rows) {
 		switch {
 		case s.Choice == stage.Target && target != nil:
 			c.deliver(i, target, rs)
+			isGiven[i] = !isEnding(out.Phase)
 		case s.Choice == stage.Older && as.laid != nil && as.isNow:
 			// it goes back to what the source says
 		case s.Choice == stage.Older && as.laid != nil && (!out.IsBack || !as.isUnwritable(i)) && !stands[i]:
@@ -44,6 +45,7 @@ func (c *comparison) show(out *stage.Output, rs *rows) {
 		c.keepWaiting(isShown, kept, rs)
 	}
 	c.keep(c.refs, kept, rs)
+	c.keepLast(isGiven, rs)
 }
 
 // keepWaiting leaves what clusters have of what only the source says, of which the run is not: objects, and where it sends the
@@ -87,32 +89,36 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 	return is
 }
 
-// largerReplicas are the replicas of a cluster by stage.Replicas; base is nil where it cannot be read: then what is there now is
-// all that is known of it.
+// largerReplicas are the replicas of a cluster by stage.Replicas. Of what the base does not have, as what came by a run that this one
+// replaced, or where it cannot be read, all that is known is what is there now.
 func largerReplicas(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (int32, bool) {
 	n := share(d, cluster)
-	if base == nil {
-		if have := there(c, d.Ref(), cluster); have != nil {
-			if has, known := c.in.Replicas(have); known {
-				n = stage.Replicas(out.Phase, stage.Target, has, n)
-			}
+	if was := base.decision(d.Ref()); was != nil {
+		return stage.Replicas(out.Phase, stage.Target, share(was, cluster), n), true
+	}
+	if have := there(c, d.Ref(), cluster); have != nil {
+		if has, known := c.in.Replicas(have); known {
+			n = stage.Replicas(out.Phase, stage.Target, has, n)
 		}
-		return n, true
 	}
-	was := schedule.Find(base.Decisions, d.Ref())
-	if was == nil {
-		return 0, false
+	return n, true
+}
+
+// decision is what is decided of an object by a version; nil for nothing, and where that cannot be read.
+func (l *laid) decision(r object.Ref) *schedule.Decision {
+	if l == nil {
+		return nil
 	}
-	return stage.Replicas(out.Phase, stage.Target, share(was, cluster), n), true
+	return schedule.Find(l.Decisions, r)
 }
 
 // largerBounds is largerReplicas for the bounds of what a FederatedHPA becomes.
 func largerBounds(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (scale.Bounds, bool) {
 	var was scale.Bounds
-	if base == nil {
-		was, _ = c.in.Bounds(there(c, d.Ref(), cluster))
-	} else if b := schedule.Find(base.Decisions, d.Ref()); b != nil {
+	if b := base.decision(d.Ref()); b != nil {
 		was = b.Shares[cluster].Bounds
+	} else {
+		was, _ = c.in.Bounds(there(c, d.Ref(), cluster))
 	}
 	is := d.Shares[cluster].Bounds
 	return scale.Bounds{

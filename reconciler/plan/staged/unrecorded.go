@@ -93,7 +93,9 @@ func hadTarget(c *comparison, target *laid) []bool {
 		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) { return c.in.Bounds(file(d, cluster)) },
 	})
 	for i := range all {
-		isOther := func(r object.Ref) bool { return !isSame(c.in.Clusters[i].file(r), as.at(r, i).blob) }
+		isOther := func(r object.Ref) bool {
+			return !isSame(c.in.Clusters[i].file(r), as.at(r, i).blob) && (c.last[r] == nil || !c.last[r][i])
+		}
 		all[i] = all[i] && !lacks(target, c.refs, i) && !slices.ContainsFunc(c.refs, isOther)
 	}
 	return all
