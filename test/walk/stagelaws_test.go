@@ -201,7 +201,7 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 		}
 		if e.Released.IsZero() {
 			if !j.has(j.after, cluster, &j.base) && !j.becomes(cluster, e.Shows) {
-				all = append(all, broken{"in turn", fmt.Sprintf("%s gets the target and is %s", cluster, e.State)})
+				all = append(all, broken{"in turn", fmt.Sprintf("%s gets the target and is %s: %s", cluster, e.State, j.differs(j.after, cluster, &j.base))})
 			}
 			continue
 		}

@@ -31,9 +31,9 @@ type comparison struct {
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
 	// last says of objects which clusters, by index, lose them last; see goingLast.
-	last map[object.Ref][]bool
-	larger    map[*laid]*laid // versions with the larger share of what is divided
-	stands    map[old][]bool  // see standing
+	last   map[object.Ref][]bool
+	larger map[*laid]*laid // versions with the larger share of what is divided
+	stands map[old][]bool  // see standing
 }
 
 // compare makes what package stage is asked of a unit.

@@ -24,7 +24,7 @@ func (c *comparison) show(out *stage.Output, rs *rows) {
 		i := c.at[n]
 		isShown[i] = true
 		if s.Cluster = ""; s != last {
-			last, as, stands = s, old{c.delivered(out, c.older(out, s.Commit)), s.IsAnew, out.IsBack}, nil
+			last, as, stands = s, old{c.delivered(out, c.older(out, s.Commit)), s.IsAnew}, nil
 		}
 		if stands == nil && s.Choice == stage.Older && as.laid != nil && !as.isNow {
 			stands = c.standing(as)
@@ -207,7 +207,8 @@ func (u *Unit) waits(before reason.Reason) reason.Reason {
 }
 
 // write has a cluster show an older version that the fleet of today asks for otherwise than it is there. What that version does not want
-// leaves if the run goes back, unless it came from another unit; otherwise it stays where the source wants it.
+// leaves if it is to be there as it is given now, as where the run goes back, or the cluster came back with another version, unless it came
+// from another unit; otherwise it stays where the source wants it.
 func (c *comparison) write(i int, v old, rs *rows) {
 	for _, r := range c.refs {
 		row, is, there := rs.edit(r), v.at(r, i), c.have[r]
@@ -219,7 +220,7 @@ func (c *comparison) write(i int, v old, rs *rows) {
 		switch {
 		case is.blob != nil:
 			row.Stand(i, c.in.Blobs.Add(is.blob))
-		case !is.wanted && (have == nil || v.isBack && !isElsewhere(c, v.laid, r)):
+		case !is.wanted && (have == nil || v.isAnew && !isElsewhere(c, v.laid, r)):
 			row.Stand(i, manifest.Nothing)
 		}
 		why := c.unit.waits(row.Blocked(i))
@@ -228,17 +229,16 @@ func (c *comparison) write(i int, v old, rs *rows) {
 	}
 }
 
-// old is an older version, and whether it is to be there as it is given now (stage.Shown.IsAnew), as where the run goes back
-// (stage.Output.IsBack).
+// old is an older version, and whether it is to be there as it is given now (stage.Shown.IsAnew).
 type old struct {
 	*laid
 
-	isAnew, isBack bool
+	isAnew bool
 }
 
 // standing reports of clusters, by index, whether what they have of the unit is where an older version wants it, with as many
 // replicas, so that it need not be written: with the same bytes if it is to be there as it is given now. What that version does not want
-// stays where the source wants it, but for what came with a run that goes back.
+// stays where the source wants it, unless that is to be there as it is given now: then what came from no other unit leaves.
 func (c *comparison) standing(v old) []bool {
 	if known, ok := c.stands[v]; ok {
 		return known
@@ -258,7 +258,7 @@ func (c *comparison) standing(v old) []bool {
 		for i := range all {
 			has, number := have.In(i), wants.number(i)
 			switch isKept := has != nil && number == manifest.Nothing; {
-			case isKept && v.isBack:
+			case isKept && v.isAnew:
 				all[i] = all[i] && isElsewhere(c, v.laid, r)
 			case isKept:
 				all[i] = all[i] && targets.number(i) != manifest.Nothing
