@@ -92,7 +92,8 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 
 // stagedUnit is what is known of a unit.
 func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout) staged.Unit {
-	is := staged.Unit{Unit: u, Before: before, Absent: len(u.Policies)+len(u.Stays) == 0, Windows: map[string]stage.Window{}}
+	isAbsent := len(u.Policies)+len(u.Stays) == 0
+	is := staged.Unit{Unit: u, Before: before, Absent: isAbsent, Windows: map[string]stage.Window{}}
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
 	}

@@ -82,7 +82,9 @@ func (b *breaks) cluster(name string) string {
 // isMissed reports a cluster in a run that begins to which what it was to show by the run before did not come.
 func (b *breaks) isMissed(was, e *rollouts.Cluster) bool {
 	isStill := e.Shows == "" || e.Shows == b.is.Status.Base.Commit
-	return isStill && !b.isSame && (isReleased(was) || was.State == rollouts.Leaving || was.State == "" || b.was.Status.Phase == rollouts.Returning)
+	isUnknown := was.State == ""
+	return isStill && !b.isSame &&
+		(isUnknown || isReleased(was) || was.State == rollouts.Leaving || b.was.Status.Phase == rollouts.Returning)
 }
 
 // order says why it is not the turn of a cluster that was released by the last plan; empty if it is.

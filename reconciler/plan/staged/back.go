@@ -77,7 +77,8 @@ func stayedBehind(c *comparison, v *laid, cluster int) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.refs, func(r object.Ref) bool {
-		have := c.have[r](cluster)
+		of := c.have[r]
+		have := of.In(cluster)
 		return have != nil && !isSame(have, v.at(r, cluster).blob) && !isElsewhere(c, v, r)
 	})
 }

@@ -62,7 +62,7 @@ func compare(in *Input, u *Unit) *comparison {
 	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
 	c.last = goingLast(c, wasBase, isTarget)
 	areBase, back := c.matching(asBase, c.refs), areBack(c, asBase)
-	areTarget, areLast := c.matchingAt(asTarget, isLastStep(u.Before, target))
+	areTarget, areLast := matchingTarget(c, asTarget, target)
 	c.wasTarget = hadTarget(c, isTarget)
 	misses := missed(c, target, asBase, areBase, back)
 	c.asked.Clusters = make([]stage.Cluster, 0, len(in.Clusters))

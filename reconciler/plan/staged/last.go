@@ -3,6 +3,7 @@ package staged
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -17,13 +18,14 @@ func goingLast(c *comparison, base, target *laid) map[object.Ref][]bool {
 	}
 	for _, r := range c.refs {
 		d := target.decision(r)
-		if n := len(target.lines[r].Wants); d == nil || n == 0 || n == len(c.in.Clusters) {
+		wants := target.line(r)
+		if n := len(wants.Wants); d == nil || n == 0 || n == len(c.in.Clusters) {
 			continue
 		}
-		have, wants, old := c.have[r], target.each(r), base.sends(r)
+		have, isOld := c.have[r], base.sends(r)
 		for i := range c.in.Clusters {
-			isLeft := !wants(i).wanted && have(i) != nil && !slices.Contains(d.Moves.From(), c.in.Clusters[i].Name)
-			if !old(i) || !isLeft {
+			isLeft := wants.number(i) == manifest.Nothing && have.In(i) != nil && !slices.Contains(d.Moves.From(), c.in.Clusters[i].Name)
+			if !isOld(i) || !isLeft || !target.wants(i) { // the unit leaves it
 				continue
 			}
 			if all[r] == nil {
@@ -35,27 +37,24 @@ func goingLast(c *comparison, base, target *laid) map[object.Ref][]bool {
 	return all
 }
 
-// sends returns whether clusters, which it is asked about in their order, have an object by a version, as far as it knows that.
+// sends returns what reports that a cluster, by its index, has an object by a version, as far as that knows it.
 func (l *laid) sends(r object.Ref) func(cluster int) bool {
 	if l.decision(r) == nil {
 		return func(int) bool { return true }
 	}
-	each := l.each(r)
-	return func(cluster int) bool { return each(cluster).wanted }
-}
-
-// isLastStep reports that clusters lose by now what they lose last, in a run to a version, or after it.
-func isLastStep(before *rollouts.Rollout, target rollouts.Version) bool {
-	return before != nil && before.Status.Target == target && isEnding(before.Status.Phase)
+	wants := l.line(r)
+	return func(cluster int) bool { return wants.number(cluster) != manifest.Nothing }
 }
 
 // isEnding reports a run whose last step is to be carried out, or was.
 func isEnding(p rollouts.Phase) bool { return p == rollouts.Finishing || p == rollouts.Done }
 
-// matchingAt reports of clusters, by index, whether they have what the target gives them, but for what they lose last unless that is to be
-// gone by now, and which of them have something of that.
-func (c *comparison) matchingAt(target *laid, isLastStep bool) (all, last []bool) {
+// matchingTarget reports of clusters, by index, whether they have what the target of a run gives them, but for what they lose last unless
+// the run's last step, by which that goes, was carried out, and which of them have something of that.
+func matchingTarget(c *comparison, target *laid, of rollouts.Version) (all, last []bool) {
 	last = make([]bool, len(c.in.Clusters))
+	before := c.unit.Before
+	isLastStep := before != nil && before.Status.Target == of && isEnding(before.Status.Phase)
 	if isLastStep || len(c.last) == 0 {
 		return c.matching(target, c.refs), last
 	}
@@ -77,7 +76,7 @@ func (c *comparison) matchingAt(target *laid, isLastStep bool) (all, last []bool
 }
 
 // keepLast leaves in clusters that got the target, by index, what they lose last.
-func (c *comparison) keepLast(isGiven []bool, rs *rows) {
+func keepLast(c *comparison, isGiven []bool, rs *rows) {
 	for _, r := range c.refs {
 		if c.last[r] == nil {
 			continue

@@ -45,7 +45,7 @@ func (c *comparison) show(out *stage.Output, rs *rows) {
 		c.keepWaiting(isShown, kept, rs)
 	}
 	c.keep(c.refs, kept, rs)
-	c.keepLast(isGiven, rs)
+	keepLast(c, isGiven, rs)
 }
 
 // keepWaiting leaves what clusters have of what only the source says, of which the run is not: objects, and where it sends the
