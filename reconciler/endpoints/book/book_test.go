@@ -250,16 +250,19 @@ func TestPushesAreBounded(t *testing.T) {
 	for _, tt := range []struct {
 		by     exchange.Services
 		origin string
-		most   int           // pushes a minute
+		of     int           // clusters, each of which pushes its own
+		most   int           // pushes a minute of one
 		apart  time.Duration // at most
 	}{
-		{exchange.Services{}, "https://git.example.com", 6, 15 * time.Second},
-		{exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}, "https://git.example.com", 6, 10 * time.Second},
-		{exchange.Services{StaleAfter: metav1.Duration{Duration: 36 * time.Second}}, "https://git.example.com", 6, 12 * time.Second},
-		{exchange.Services{StaleAfter: metav1.Duration{Duration: time.Hour}}, "https://git.example.com", 6, 15 * time.Second},
-		{exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}, "https://github.com", 1, time.Minute},
+		{exchange.Services{}, "https://git.example.com", 6, 6, 15 * time.Second},
+		{exchange.Services{}, "https://git.example.com", 200, 6, 15 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}, "https://git.example.com", 200, 6, 10 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}, "https://git.example.com", 6, 6, 10 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: 36 * time.Second}}, "https://git.example.com", 6, 6, 12 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: time.Hour}}, "https://git.example.com", 6, 6, 15 * time.Second},
+		{exchange.Services{StaleAfter: metav1.Duration{Duration: 30 * time.Second}}, "https://github.com", 6, 1, time.Minute},
 	} {
-		by, err := book.TimesOf(tt.by, tt.origin, 6)
+		by, err := book.TimesOf(tt.by, tt.origin, tt.of)
 		if err != nil {
 			t.Fatal(err)
 		}
