@@ -152,11 +152,15 @@ func (l *layer) write(s *service, roles []role, from []string) {
 	}
 	line := l.add(imported.Line())
 	readers := l.readers(roles)
+	next := 0 // of from, which is in the order of the clusters
 	for i, has := range roles {
 		if has&exports != 0 {
 			export := plain
-			if _, provides := slices.BinarySearch(from, l.exchange.clusters[i]); provides && l.reads(readers, i, has) {
-				export = booked
+			if next < len(from) && from[next] == l.exchange.clusters[i] {
+				next++
+				if l.reads(readers, i, has) {
+					export = booked
+				}
 			}
 			l.of[i] = append(l.of[i], export)
 		}
