@@ -289,7 +289,8 @@ func (j *judgement) width(gained []string) (all []broken) {
 				continue
 			}
 			members++
-			isFresh := (slices.Contains(gained, cluster) || j.heldBack[cluster]) && !e.Joined && !e.Released.IsZero() && !j.wasReleased(cluster)
+			isGiven := slices.Contains(gained, cluster) && !j.wasReleased(cluster)
+			isFresh := (isGiven || j.heldBack[cluster] && j.isReleasedNow(cluster)) && !e.Joined && !e.Released.IsZero()
 			if isFresh {
 				fresh++
 			}
@@ -308,6 +309,13 @@ func (j *judgement) width(gained []string) (all []broken) {
 func (j *judgement) wasReleased(cluster string) bool {
 	e := j.was.Clusters[cluster]
 	return j.isSameRun() && !e.Released.IsZero()
+}
+
+// isReleasedNow reports a cluster that the publication releases and that has to get there, also where the guard holds what it is to get. One
+// that has the target already, of a run that begins, is healthy at once, whatever else of it the guard holds.
+func (j *judgement) isReleasedNow(cluster string) bool {
+	was, is := j.was.Clusters[cluster].Released, j.is.Clusters[cluster]
+	return is.State == rollouts.Released && !is.Released.Equal(&was)
 }
 
 // amount is a number, or so many percent, rounded down.
