@@ -190,7 +190,7 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 		applied = applied || applies
 		switch {
 		case errors.Is(err, errIdle) && applied:
-			return nil
+			return nil // the slices are listed anew, and what is left of them goes
 		case errors.Is(err, errIdle), apierrors.IsUnauthorized(err): // it is reached anew, with the credential as it is then
 			return err
 		case err != nil:

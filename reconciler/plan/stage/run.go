@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -104,11 +106,4 @@ func (r *run) of(n int) *rollouts.Cluster {
 func (r *run) drop(n int) { r.clusters[n], r.known[n] = rollouts.Cluster{}, false }
 
 // isAnyKnown reports that something is recorded of a cluster.
-func (r *run) isAnyKnown() bool {
-	for _, known := range r.known {
-		if known {
-			return true
-		}
-	}
-	return false
-}
+func (r *run) isAnyKnown() bool { return slices.Contains(r.known, true) }
