@@ -199,43 +199,62 @@ func ParseConfig(data []byte) (ConfigSpec, []diag.Diagnostic) {
 		return DefaultConfig(), ds
 	}
 	c := Config{Spec: DefaultConfig()}
-	field, problem := c.read(o)
-	if problem == "" {
+	problems := c.read(o)
+	if len(problems) == 0 {
 		c.Spec.Rollout.located(o)
 		for i := range c.Spec.Updates.Schedule {
 			c.Spec.Updates.Lines = append(c.Spec.Updates.Lines, o.FieldPos([]any{"spec", "updates", "schedule", i}).Line)
 		}
 		return c.Spec, nil
 	}
-	return DefaultConfig(), []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(object.ParseFieldPath(field)), Message: problem, Hint: configHint}}
+	for _, p := range problems {
+		ds = append(ds, diag.Diagnostic{
+			Code: diag.BadConfig, Severity: diag.Error, Pos: o.FieldPos(object.ParseFieldPath(p.field)), Message: p.message, Hint: cmp.Or(p.hint, configHint),
+		})
+	}
+	return DefaultConfig(), ds
 }
 
 const configHint = "the options are listed in docs/config.md"
 
-// read takes over what a manifest says. Where it may not say so, read names the
-// field and the problem.
-func (c *Config) read(o *object.Object) (field, problem string) {
+// configProblem is something that a waybill.yaml may not say.
+type configProblem struct {
+	field   string // empty: the whole file
+	message string
+	hint    string // empty: configHint
+}
+
+// read takes over what a manifest says, and returns what it may not say: every field that there is not, or else the first problem.
+func (c *Config) read(o *object.Object) []configProblem {
 	asJSON, err := json.Marshal(spelledOut(o.Content()))
 	if err != nil {
-		return "", fmt.Sprintf("the file cannot be read: %v", err)
+		return []configProblem{{message: fmt.Sprintf("the file cannot be read: %v", err)}}
 	}
 	strict, err := kjson.UnmarshalStrict(asJSON, c)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return wrong.Field, fmt.Sprintf("%s is a %s; want a value of type %s", wrong.Field, wrong.Value, wrong.Type)
+		return []configProblem{{field: wrong.Field, message: fmt.Sprintf("%s is a %s; want a value of type %s", wrong.Field, wrong.Value, wrong.Type)}}
 	}
 	if err != nil {
-		return "", fmt.Sprintf("the file cannot be read: %v", err)
+		return []configProblem{{message: fmt.Sprintf("the file cannot be read: %v", err)}}
 	}
-	if len(strict) > 0 {
-		if unknown, ok := errors.AsType[kjson.FieldError](strict[0]); ok {
-			field = unknown.FieldPath()
+	var problems []configProblem
+	for _, s := range strict {
+		p := configProblem{message: s.Error()}
+		if unknown, ok := errors.AsType[kjson.FieldError](s); ok {
+			p.field, p.hint = unknown.FieldPath(), unknownHint(unknown.FieldPath())
 		}
-		return field, strict[0].Error()
+		problems = append(problems, p)
+	}
+	if len(problems) > 0 {
+		return problems
 	}
 	if c.APIVersion != "waybill.dev/v1alpha1" || c.Kind != "Config" {
-		return "", fmt.Sprintf("apiVersion is %q and kind %q; want \"waybill.dev/v1alpha1\" and \"Config\"", c.APIVersion, c.Kind)
+		return []configProblem{{message: fmt.Sprintf("apiVersion is %q and kind %q; want \"waybill.dev/v1alpha1\" and \"Config\"", c.APIVersion, c.Kind)}}
 	}
-	return c.Spec.check()
+	if field, message := c.Spec.check(); message != "" {
+		return []configProblem{{field: field, message: message}}
+	}
+	return nil
 }
 
 // spelledOut returns content with the form of publish.flux in its field, where it stands

@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,34 @@ func TestAMistakeInAConfigIsLocatedAndTheDefaultsServe(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestEachFieldOfAConfigThatThereIsNotIsNamedWithTheOneThatMayBeMeant(t *testing.T) {
+	_, ds := render.ParseConfig([]byte(configHead + `spec:
+  namespace: all
+  rollout:
+    defualt: careful
+    rules:
+    - {strategi: a}
+  publish: {flux: {decryptionSecrets: a}}
+  guard: {entirely: other}
+  updates: {ages: 1}
+`))
+	var got []string
+	for _, d := range ds {
+		got = append(got, fmt.Sprintf("%d %s: %s", d.Pos.Line, d.Message, strings.TrimSuffix(d.Hint, "the options are listed in docs/config.md")))
+	}
+	want := []string{
+		`10 unknown field "spec.guard.entirely": `,
+		`4 unknown field "spec.namespace": did you mean "namespaces"? `,
+		`9 unknown field "spec.publish.flux.decryptionSecrets": did you mean "decryptionSecret"? `,
+		`6 unknown field "spec.rollout.defualt": did you mean "default"? `,
+		`8 unknown field "spec.rollout.rules[0].strategi": did you mean "strategy"? `,
+		`11 unknown field "spec.updates.ages": `,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
