@@ -3,6 +3,8 @@ package arch
 import (
 	"go/ast"
 	"go/token"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +18,7 @@ import (
 // queue, scheduling item, render class, restorer, interpreter, redactor, registration, whatif,
 // lint, folder log, leadership.
 //
-// None is in any name that is declared, in none of its parts. Those of common are words of
+// None is in any name that is declared or of a file, in none of its parts. Those of common are words of
 // every day, so that a variable may have them, and no type and no package has.
 var (
 	never = []string{
@@ -40,6 +42,9 @@ func metaphors(t *testing.T) map[string]int {
 			n++
 		}
 		for _, s := range files {
+			if odd(strings.TrimSuffix(path.Base(filepath.ToSlash(s.name)), ".go"), never) {
+				n++
+			}
 			eachDeclared(s.file, func(name string, isType bool) {
 				if odd(name, never) || isType && slices.Contains(common, strings.ToLower(name)) {
 					n++
