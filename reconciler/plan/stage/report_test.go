@@ -73,6 +73,33 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
+// TestHints has what to type next where a run does not go on by itself: each strategy has other ways out.
+func TestHints(t *testing.T) {
+	for _, tt := range []struct {
+		name, strategy string
+		rows           []row
+		want           string
+	}{
+		{"a run that the next one replaces", "simple", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 stop"), "push a version that is mended, or waybill rollout return team/web, or waybill rollout resume team/web"},
+		{"one for which the next one waits", "queued", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 stop"), "waybill rollout return team/web, and the newest version follows; or waybill rollout resume team/web"},
+		{"one that has nothing to go back to", "queued", heard("10:00 lost;forgotten;healthy c1 p1 p2 p3;source b2", "10:01 stop"), "waybill rollout skip team/web STAGE, and the newest version follows when no stage is left; or waybill rollout resume team/web"},
+		{"one that goes back", "returns", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 failed c1", "10:02 hold c1"), "every cluster goes back to the version before"},
+		{"one that went back", "returns", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 failed c1", "10:02 healthy p1"), "push a version that is mended; waybill rollout resume team/web tries this one again"},
+	} {
+		w := newWorld(t, strategies[tt.strategy], four)
+		w.happen(tt.rows)
+		var got []string
+		for _, d := range w.last.Diags {
+			if d.Code == diag.RolloutStopped {
+				got = append(got, d.Hint)
+			}
+		}
+		if len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%s: the hint is %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestRecheck has when to look again: the instants at which something happens by itself.
 func TestRecheck(t *testing.T) {
 	for _, tt := range []struct {

@@ -34,6 +34,7 @@ func open() rollouts.Rollout {
 			"c1":   {Stage: "canary", Shows: "b2", State: rollouts.Healthy, Released: noon, Since: noon, Evidence: "waybill/status/c1@77d0"},
 			"gone": {Shows: "a1", State: rollouts.Leaving},
 		},
+		Stays: []object.Ref{{Kind: "ConfigMap", Namespace: "team", Name: "settings"}},
 	}
 }
 
