@@ -32,6 +32,53 @@ func TestABrokenPartHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestWhatABrokenPartCovers(t *testing.T) {
+	for _, tt := range []struct {
+		in   render.Broken
+		file string
+		want bool
+	}{
+		{render.Broken{Path: "shop", Dir: true}, "shop/app.yaml", true},
+		{render.Broken{Path: "shop", Dir: true}, "shop/base/app.yaml", true},
+		{render.Broken{Path: "shop", Dir: true}, "shop-eu/app.yaml", false},
+		{render.Broken{Path: "shop", Dir: true}, "shop.yaml", false},
+		{render.Broken{Path: ".", Dir: true}, "shop/app.yaml", true},
+		{render.Broken{Path: "shop.yaml"}, "shop.yaml", true},
+		{render.Broken{Path: "shop.yaml"}, "shop.yaml.orig", false},
+		{render.Broken{}, "shop.yaml", false},
+	} {
+		if got := tt.in.Covers(tt.file); got != tt.want {
+			t.Errorf("%s covers %s: %t, want %t", tt.in, tt.file, got, tt.want)
+		}
+	}
+}
+
+func TestAWindowIsOfStagesOfStrategies(t *testing.T) {
+	for _, tt := range []struct {
+		strategies, stages []string
+		want               string
+	}{
+		{[]string{"*"}, []string{"*"}, "careful/canary careful/prod quick/canary quick/prod"},
+		{[]string{"careful"}, []string{"prod"}, "careful/prod"},
+		{[]string{"q*", "none"}, []string{"prod", "canary"}, "quick/canary quick/prod"},
+		{[]string{"careful"}, nil, ""},
+		{nil, []string{"prod"}, ""},
+	} {
+		w := render.RolloutWindow{Strategies: tt.strategies, Stages: tt.stages}
+		var got []string
+		for _, strategy := range []string{"careful", "quick"} {
+			for _, stage := range []string{"canary", "prod"} {
+				if w.Covers(strategy, stage) {
+					got = append(got, strategy+"/"+stage)
+				}
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("a window of %v and %v is of %v, want %s", tt.strategies, tt.stages, got, tt.want)
+		}
+	}
+}
+
 // odd is a snapshot of files that are no files, or large.
 type odd map[string]sources.File
 

@@ -73,6 +73,7 @@ func TestBoundsInForce(t *testing.T) {
 		{"at once, in the order of the file", []karmada.CronFederatedHPARule{rule("a", "0 10 * * *", 5, 0), rule("b", "0 10 * * *", 8, 0)}, scale.Bounds{Min: 8, Max: 20}, "10:00", [2]int{}},
 		{"a least above the most is passed over", []karmada.CronFederatedHPARule{rule("a", "0 9 * * *", 6, 0), rule("b", "0 10 * * *", 30, 0)}, scale.Bounds{Min: 6, Max: 20}, "09:00", [2]int{1, 0}},
 		{"it may become right by an earlier one", []karmada.CronFederatedHPARule{rule("a", "0 9 * * *", 0, 40), rule("b", "0 10 * * *", 30, 0)}, scale.Bounds{Min: 30, Max: 40}, "09:00", [2]int{}},
+		{"a least that is the most", []karmada.CronFederatedHPARule{rule("a", "0 10 * * *", 9, 9)}, scale.Bounds{Min: 9, Max: 9}, "10:00", [2]int{}},
 		{"suspended", []karmada.CronFederatedHPARule{off}, scale.Bounds{Min: 4, Max: 20}, "", [2]int{}},
 		{"one that cannot be read", []karmada.CronFederatedHPARule{rule("a", "never", 8, 0), rule("b", "0 12 * * *", 7, 0)}, scale.Bounds{Min: 7, Max: 20}, "12:00", [2]int{0, 1}},
 	} {

@@ -27,6 +27,9 @@ func TestWhatIsAheadOfTheState(t *testing.T) {
 		{"on top of it", first, []git.Head{head("b", "s", time.Minute)}, "[b]"},
 		{"two on top of it, by date", first, []git.Head{head("c", "s", time.Hour), head("b", "s", time.Minute)}, "[b c]"},
 		{"the commit that the state names", first, []git.Head{head("a", "s", time.Minute)}, "[]"},
+		{"on top of what was planned, while something was observed", state.State{Commit: "t", Planned: "s", Published: state.Publication{Commit: "a"}}, []git.Head{head("b", "s", time.Minute)}, "[b]"},
+		{"on top of what was observed before it was planned", state.State{Commit: "t", Planned: "s", Published: state.Publication{Commit: "a"}}, []git.Head{head("b", "r", time.Minute)}, "[]"},
+		{"on nothing, and nothing was planned", first, []git.Head{head("b", "", time.Minute)}, "[]"},
 		{"nobody's branch", first, []git.Head{{Message: "by hand"}}, "[]"},
 		{"a state that somebody deleted", state.State{}, []git.Head{head("b", "s", time.Minute), head("a", "r", 0)}, "[a b]"},
 	}

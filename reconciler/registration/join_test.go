@@ -42,6 +42,14 @@ spec:
 	}
 }
 
+// TestJoinWithoutID: of what is registered without an id, as by hand, nothing says that it is the same cluster.
+func TestJoinWithoutID(t *testing.T) {
+	registered := object.Decode("fleet.yaml", []byte(head+"spec:\n  syncMode: Pull\n")).Objects
+	if _, err := registration.Join("us-1.yaml", registration.Member{Name: "us-1", SyncMode: karmada.Pull}, registered); err != nil {
+		t.Errorf("it is refused: %v", err)
+	}
+}
+
 func TestJoinVirtual(t *testing.T) {
 	registered := object.Decode("fleet.yaml", []byte(head+"spec:\n  syncMode: Push\n  id: "+id+"\n")).Objects
 	m := registration.Member{Name: "ke-beijing", ID: id, SyncMode: karmada.Push, VirtualOf: "eu-1", Suffix: "-beijing", Selector: "location=beijing"}

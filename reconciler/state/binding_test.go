@@ -220,6 +220,34 @@ func TestAHeldClusterHasACondition(t *testing.T) {
 	}
 }
 
+// TestRemediesAreWrittenWhileTheyAreInForce: a cluster is laid out as it was last only where nothing of that has changed.
+func TestRemediesAreWrittenWhileTheyAreInForce(t *testing.T) {
+	eu := decoded(t, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Push}\n")
+	set, _, _ := policies.Load([]*object.Object{eu}, nil)
+	var m Memo
+	for i, want := range []string{"", "TrafficControl", "TrafficControl", ""} {
+		c := Content{Clusters: set.Clusters}
+		if want != "" {
+			c.Remedies = map[string][]string{"eu": {want}}
+		}
+		folder, err := Encode(c, nil, &m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, ok := folder.Lookup("clusters/eu.yaml")
+		if !ok {
+			t.Fatal("the cluster is not written")
+		}
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isThere := strings.Contains(string(data), "TrafficControl"); isThere != (want != "") {
+			t.Errorf("%d: the actions are written: %t, want %q in\n%s", i, isThere, want, data)
+		}
+	}
+}
+
 func TestWhatCannotBeReadIsMadeUpOfWhatIsPublished(t *testing.T) {
 	deployment := decoded(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 3, template: {spec: {containers: [{name: c, image: i}]}}}\n")
 	release := decoded(t, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: shop}\nspec: {chart: {spec: {chart: ./c, sourceRef: {kind: GitRepository, name: s}}}}\n")

@@ -10,7 +10,9 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/reconciler/inventory"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 )
@@ -138,6 +140,22 @@ func TestABranchIsLaidOutAsWorks(t *testing.T) {
 	got := text(t, l.Layout(), "works/shop.yaml")
 	if strings.Contains(got, "hunter2") || !strings.Contains(got, "its finalizers") {
 		t.Errorf("of a Secret that leaves it says\n%s", got)
+	}
+}
+
+// TestWhyASecretDoesNotLeaveIsNotWritten: what an API server says of a Secret may quote it, also where a controller that has
+// just begun sees it leave, and of a kind of which only the name says what it holds.
+func TestWhyASecretDoesNotLeaveIsNotWritten(t *testing.T) {
+	sealed := object.Ref{Group: "bitnami.com", Kind: "SealedSecret", Namespace: "shop", Name: "token"}
+	for _, ref := range []object.Ref{token, sealed, {Kind: "ConfigMap", Namespace: "shop", Name: "token"}} {
+		l := status.NewLedger("eu-1")
+		r := round(one, fact{ref: web})
+		r.Report.Inventory.Entries[ref] = inventory.Entry{Source: r.Source}
+		r.Report.Outcomes = []apply.Outcome{{Action: apply.Action{Ref: ref, Verb: apply.Delete}, Err: errors.New("hunter2 may not be deleted")}}
+		l.Ended(r, began)
+		if isTold, want := strings.Contains(text(t, l.Layout(), "works/shop.yaml"), "hunter2"), ref.Kind == "ConfigMap"; isTold != want {
+			t.Errorf("why %s does not leave is written: %t, want %t", ref, isTold, want)
+		}
 	}
 }
 
