@@ -63,7 +63,7 @@ func ReadBinding(from *files.Blob) (*karmada.ResourceBinding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a binding: %w", err)
 	}
-	b, _, err := decodeBinding(data)
+	b, _, err := read{}.decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("reading a binding: %w", err)
 	}

@@ -39,6 +39,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 	}
 	s.rollouts = rollouts.Read(folderAt(root, rolloutsDir), was)
 	s.Rollouts, s.UnreadableRollouts = s.rollouts.Rollouts, s.rollouts.Unreadable
+	reads := reading{&s, earlier, isOlder, read{}}
 	for path, e := range root.All() {
 		if e.Blob == nil {
 			continue
@@ -47,7 +48,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 			s.keep(b, e.Blob)
 			continue
 		}
-		if err := s.add(path, e.Blob, earlier, isOlder); err != nil {
+		if err := reads.add(path, e.Blob); err != nil {
 			return State{}, err
 		}
 	}
@@ -75,9 +76,18 @@ func without(f *files.Folder, name string) *files.Folder {
 	return files.NewFolder(slices.DeleteFunc(slices.Clone(f.Entries()), func(e files.Entry) bool { return e.Name == name }))
 }
 
+// reading is a state that is read.
+type reading struct {
+	*State
+
+	earlier *State
+	isOlder bool // see formOf
+	lists   read
+}
+
 // add reads a file of the state branch.
-func (s *State) add(path string, from *files.Blob, earlier *State, isOlder bool) error {
-	read := s.reader(path, earlier, isOlder)
+func (s *reading) add(path string, from *files.Blob) error {
+	read := s.reader(path)
 	if read == nil {
 		return nil
 	}
@@ -109,7 +119,7 @@ func bounded(err error) string {
 }
 
 // reader returns what reads the file at a path; nil for a file that says nothing.
-func (s *State) reader(path string, earlier *State, isOlder bool) func(data []byte, from *files.Blob) error {
+func (s *reading) reader(path string) func(data []byte, from *files.Blob) error {
 	into := func(v any) func([]byte, *files.Blob) error {
 		return func(data []byte, _ *files.Blob) error { return json.Unmarshal(data, v) }
 	}
@@ -123,10 +133,10 @@ func (s *State) reader(path string, earlier *State, isOlder bool) func(data []by
 		if !ok {
 			return nil
 		}
-		return func(data []byte, from *files.Blob) error { return s.addObserved(name, data, from, earlier) }
+		return func(data []byte, from *files.Blob) error { return s.addObserved(name, data, from, s.earlier) }
 	case dir == ReleasesFolder:
 		return s.addRelease
-	case isOlder:
+	case s.isOlder:
 		return s.olderReader(path)
 	case path == publishedFile:
 		return into(&s.Published)
@@ -205,8 +215,8 @@ func (s *State) addRelease(data []byte, _ *files.Blob) error {
 	return nil
 }
 
-func (s *State) addBinding(path string, data []byte, from *files.Blob) error {
-	b, canonical, err := decodeBinding(data)
+func (s *reading) addBinding(path string, data []byte, from *files.Blob) error {
+	b, canonical, err := s.lists.decode(data)
 	if err != nil {
 		return err
 	}

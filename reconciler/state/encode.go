@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -152,7 +151,7 @@ func withJSON(top []files.Entry, name string, v any) ([]files.Entry, error) {
 func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files.Folder, error) {
 	root := map[string][]files.Entry{}
 	used := map[string]bool{}
-	shared := lists{}
+	shared := newWritten()
 	for _, b := range bindings {
 		blob := earlier.unchanged(b)
 		if blob == nil {
@@ -177,77 +176,6 @@ func encodeBindings(bindings []*karmada.ResourceBinding, earlier *State) (*files
 		root[dir] = append(root[dir], files.FileEntry(name+".yaml", blob))
 	}
 	return foldersOf(root, earlier.folder(bindingsDir)), nil
-}
-
-// list is a list of clusters that bindings share, by where it is, and the field of their spec in which it is.
-type list struct {
-	first *karmada.TargetCluster
-	n     int
-	field *field
-}
-
-// field is a field of a binding's spec with clusters, as it is written: what stands before the clusters and after them, what
-// stands there in a binding without them, and what each line of theirs begins with.
-type field struct{ before, after, without, indent string }
-
-var (
-	ofDecision = &field{"\nspec:\n  clusters:\n", "", "\nspec:\n", "  "}
-	ofNeed     = &field{"\n  requiredBy:\n  - clusters:\n", "    name: ", "\n  requiredBy:\n  - name: ", "    "}
-)
-
-// lists are the lists of clusters that were encoded, each with the file that it is in: it
-// is long, and many bindings have the same.
-type lists map[list]listed
-
-type listed struct {
-	in *files.Blob
-	is files.Piece
-}
-
-// encode returns the file of a binding. The clusters of a decision are the first field of its spec. Of what no policy sends, and one
-// other needs, they are those of that.
-func (l lists) encode(b *karmada.ResourceBinding) (*files.Blob, error) {
-	rest, clusters, at := *b, b.Spec.Clusters, ofDecision
-	switch {
-	case len(clusters) > 0:
-		rest.Spec.Clusters = nil
-	case len(b.Spec.RequiredBy) == 1:
-		need := b.Spec.RequiredBy[0]
-		clusters, at, need.Clusters = need.Clusters, ofNeed, nil
-		rest.Spec.RequiredBy = []karmada.BindingSnapshot{need}
-	}
-	data, err := encode(&rest)
-	if err != nil || len(clusters) == 0 {
-		return files.NewBlob(data), err
-	}
-	before, after, _ := bytes.Cut(data, []byte(at.without))
-	before, after = slices.Concat(before, []byte(at.before)), slices.Concat([]byte(at.after), after)
-	key := list{&clusters[0], len(clusters), at}
-	if known, ok := l[key]; ok {
-		return files.Patched(known.in, files.Piece{Text: before}, known.is, files.Piece{Text: after}), nil
-	}
-	text, err := at.text(clusters)
-	if err != nil {
-		return nil, err
-	}
-	in := files.NewBlob(slices.Concat(before, text, after))
-	l[key] = listed{in, files.Piece{At: len(before), Len: len(text)}}
-	return in, nil
-}
-
-// text is a list of clusters as it stands in the field.
-func (f *field) text(clusters []karmada.TargetCluster) ([]byte, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
-		Clusters []karmada.TargetCluster `json:"clusters"`
-	}{clusters})
-	if err != nil {
-		return nil, err
-	}
-	var text []byte
-	for line := range bytes.Lines(bytes.TrimPrefix(object.Encode(content), []byte("clusters:\n"))) {
-		text = append(append(text, f.indent...), line...)
-	}
-	return text, nil
 }
 
 func encodeInterpreters(all []*karmada.ResourceInterpreterCustomization) (*files.Folder, error) {
@@ -323,15 +251,6 @@ func SameDecision(a, b *karmada.ResourceBinding) bool {
 	x, y := *a, *b
 	x.Status.AggregatedStatus, y.Status.AggregatedStatus = nil, nil
 	return Same(&x, &y)
-}
-
-// decodeBinding reads a binding: fast if it is written as Encode writes.
-func decodeBinding(data []byte) (b *karmada.ResourceBinding, canonical bool, err error) {
-	b = &karmada.ResourceBinding{}
-	if content, err := object.DecodeCanonical(data); err == nil {
-		return b, true, runtime.DefaultUnstructuredConverter.FromUnstructured(content, b)
-	}
-	return b, false, sigsyaml.Unmarshal(data, b) // somebody wrote it in another way
 }
 
 // decodeInto reads a typed object, however it is written.
