@@ -152,6 +152,8 @@ func fails() karmada.PropagationSpec {
 
 func TestMoves(t *testing.T) {
 	healthy := evict.Evidence{web: {"us": {Health: karmada.ResourceHealthy, Done: true, Current: true}}}
+	outdated := evict.Evidence{web: {"us": {Health: karmada.ResourceHealthy, Done: true}}}
+	rolling := evict.Evidence{web: {"us": {Health: karmada.ResourceHealthy, Current: true}}}
 	sick := evict.Evidence{web: {"eu": {Health: karmada.ResourceUnhealthy, Since: now.Add(-time.Minute)}}}
 	sickNow := evict.Evidence{web: {"eu": {Health: karmada.ResourceUnhealthy, Since: now.Add(-time.Second)}}}
 	failed := task("eu", 0)
@@ -175,6 +177,8 @@ func TestMoves(t *testing.T) {
 		{"another cluster would be left first, and has the last copy of something", world{clusters: "ap:bad eu:bad us", oneIn: 3, beside: waits(in("us", task("ap", time.Hour)), state.WaitsForCopy), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
 		{"another cluster would be left first, and something there has nowhere to go", world{clusters: "ap:bad eu:bad us", oneIn: 3, beside: waits(in("ap"), state.WaitsForPlace), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
 		{"the new copy is healthy", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), seen: healthy, goes: "us"}, "tasks [] begun [] over [eu]"},
+		{"what was there before is healthy", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), seen: outdated, goes: "us"}, "tasks [eu] begun [] over []"},
+		{"it is healthy, and on its way", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), seen: rolling, goes: "us"}, "tasks [eu] begun [] over []"},
 		{"nobody says that it is", world{clusters: "eu:bad us", before: in("us", task("eu", time.Minute)), goes: "us"}, "tasks [eu] begun [] over []"},
 		{"nobody says so in time", world{clusters: "eu:bad us", before: in("us", task("eu", time.Hour)), goes: "us"}, "tasks [] begun [] over [eu]"},
 		{"it fails where it is", world{clusters: "eu us", policy: fails(), seen: sick, before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []"},
