@@ -27,6 +27,11 @@ func TestAnswersAreThoseOfTheScheduler(t *testing.T) {
 		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 4}, true},
 		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 5}, true},
 		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 4, Requirements: requirements}, true},
+		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 1}, true},
+		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 1, Most: 9}, true},
+		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 1, Components: 2}, true},
+		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 4, AlsoServed: func(string) bool { return false }}, false},
+		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 4, Evicting: []string{"a"}}, false},
 		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 4, Previous: targets(t, "a:4")}, false},
 		{Request{APIVersion: "apps/v1", Kind: "Deployment", Replicas: 4, Only: func(name string) bool { return name == "b" }}, false},
 	} {

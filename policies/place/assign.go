@@ -112,7 +112,7 @@ func (s *Scheduler) assignStatic(chosen []*candidate, q *query) {
 			c.weight = 1
 		}
 	}
-	if grows(s.strategy, &q.Request) {
+	if q.grows {
 		q.grow(chosen)
 		return
 	}

@@ -108,6 +108,12 @@ func TestExplainGroups(t *testing.T) {
 	if got, want := missed.Clusters[0].Rejected, `only overflow affinity "b" matches, and there are no replicas to overflow`; got != want {
 		t.Errorf("Rejected = %q, want %q", got, want)
 	}
+	short := compile(t, placement(t, with(dynamically, `clusterAffinities: [
+		{affinityName: near, clusterNames: [m1], overflowAffinities: [{affinityName: nearer, clusterNames: [m2]}]},
+		{affinityName: far, clusterNames: [m3]}]`)), clusters(t, "m1=1 m2=2 m3=9"), SpreadKarmada).Explain(workload(4))
+	if len(short.Divisions) != 1 || short.Divisions[0].Replicas != 4 {
+		t.Errorf("Divisions = %+v, want that of the group that was used alone", short.Divisions)
+	}
 }
 
 func TestExplainDecidesAsSchedule(t *testing.T) {

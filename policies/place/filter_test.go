@@ -221,6 +221,12 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// without asks the same where one cluster may not have the template.
+func without(cluster string, r Request) Request {
+	r.Only = func(name string) bool { return name != cluster }
+	return r
+}
+
 func TestSettled(t *testing.T) {
 	freshly := moved(t, 3, "m1:1 m2:2")
 	freshly.Fresh = true
@@ -235,6 +241,8 @@ func TestSettled(t *testing.T) {
 		{"nor without a decision before", dynamically, workload(3), false},
 		{"nor when a cluster is gone", dynamically, moved(t, 3, "m1:1 m9:2"), false},
 		{"nor when asked for afresh", dynamically, freshly, false},
+		{"nor when one may not have it any more", dynamically, without("m2", moved(t, 3, "m1:1 m2:2")), false},
+		{"whatever became of others", dynamically, without("m3", moved(t, 3, "m1:1 m2:2")), true},
 		{"nor what is duplicated", duplicate, moved(t, 3, "m1:3 m2:3"), false},
 		{"nor what is no workload", dynamically, moved(t, 0, "m1:0 m2:0"), false},
 	}

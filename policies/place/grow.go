@@ -56,7 +56,7 @@ func (q *query) grow(chosen []*candidate) {
 
 // seatless are the clusters that were chosen, have a weight, and get nothing, of what is scaled in each by itself.
 func (a attempt) seatless() (names []string) {
-	if a.query.Most == 0 || !a.query.workload {
+	if !a.query.grows {
 		return nil
 	}
 	for i := range a.candidates {

@@ -207,6 +207,7 @@ type query struct {
 	demand   fleet.Demand
 	was      []int32 // by cluster: replicas before, or absent; nil when there is no before
 	measure  bool    // look at capacity even where no decision needs it
+	grows    bool    // each cluster gets one replica before any has two
 
 	record    bool // note how replicas are shared out
 	divisions []Division
@@ -221,6 +222,7 @@ func (s *Scheduler) newQuery(r Request) *query {
 		workload: r.workload(),
 		demand:   fleet.NewDemand(r.Requirements),
 		measure:  s.strategy.byCapacity() || s.spread.how.ordered(),
+		grows:    grows(s.strategy, &r),
 	}
 	if len(r.Previous) == 0 {
 		return q
