@@ -67,6 +67,17 @@ func TestDecode(t *testing.T) {
 			"spec.failover.application.decisionConditions required-field",
 			"spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster required-field",
 		}, decodes: true},
+		{name: "an item of a list is not null", data: `{` + head + `, "spec": {"resourceSelectors": [{"kind": "X"}, null]}}`, want: []string{"spec.resourceSelectors[1] wrong-type"}},
+		{
+			name: "a required string that may be empty must be there, and other strings need not",
+			data: `{"spec": {"resourceSelectors": [{"labelSelector": {"matchExpressions": [{"operator": "Exists"}, {"key": "", "operator": ""}]}}]}}`,
+			want: []string{"spec.resourceSelectors[0].labelSelector.matchExpressions[0].key required-field"}, decodes: true,
+		},
+		{
+			name: "what is written twice is found beside a field whose name it begins with",
+			data: `{` + head + `, "spec": {"resourceSelectors": [{"labelSelector": {"matchLabels": {"app": "x", "app.b": "1", "app.b": "2"}}}]}}`,
+			want: []string{"spec.resourceSelectors[0].labelSelector.matchLabels.app.b duplicate-field"}, decodes: true,
+		},
 		{name: "a list is no document", data: `[]`, want: []string{" malformed"}},
 		{name: "null is no document", data: `null`, want: []string{" malformed"}},
 		{name: "what is no JSON is no document", data: `{"spec": `, want: []string{" malformed"}},
@@ -92,6 +103,9 @@ func TestDecodeHints(t *testing.T) {
 		{"all names when there are few", `{"spec": {"suspension": {"everything": true}}}`, "is not a field here", `the fields here are "dispatching", "dispatchingOnClusters"`},
 		{"nothing when nothing is near", `{"spec": {"xyzzy": true}}`, "is not a field here", ""},
 		{"the value and the type", `{"spec": {"propagateDeps": "yes"}}`, `"yes" is not true or false`, ""},
+		{"of a required field how it is empty", `{"spec": {"failover": {"application": {}}}}`, "is required", `write {} if it is meant to be empty`},
+		{"of a required string how it is empty", `{"spec": {"resourceSelectors": [{"labelSelector": {"matchExpressions": [{"key": "a"}]}}]}}`, "is required", `write it, or "" if it is meant to be empty`},
+		{"a value of 60 characters in full", `{"spec": {"priority": "0123456789012345678901234567890123456789012345678901234567"}}`, `"0123456789012345678901234567890123456789012345678901234567" is not a whole number of at most 32 bits`, ""},
 		{"a long value is cut", `{"spec": {"priority": "012345678901234567890123456789012345678901234567890123456789"}}`, `"01234567890123456789012345678901234567890123456789012345678... is not a whole number of at most 32 bits`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,6 +150,36 @@ func TestDecodeTakesTheKindAskedFor(t *testing.T) {
 	x, _ := Decode(policyGroup, "ClusterOverridePolicy", []byte(`{"metadata": {"name": "a"}}`))
 	if got := x.(*OverridePolicy).Kind; got != "ClusterOverridePolicy" {
 		t.Errorf("decoded a %q", got)
+	}
+}
+
+// TestDecodeByKind holds what depends on the kind: whether it has a schema, and whether it needs a spec.
+func TestDecodeByKind(t *testing.T) {
+	const quantity = `{"spec": {"overall": {"cpu": %s}}}`
+	const model = `{"spec": {"syncMode": "Push", "resourceModels": [null, {"grade": 0, "ranges": [{"name": "cpu", "min": %s, "max": " 2"}]}]}}`
+	for _, c := range []struct {
+		name, apiVersion, kind, data string
+		want                         []string
+		hint                         string
+	}{
+		{"a ClusterOverridePolicy needs a spec", policyGroup, "ClusterOverridePolicy", `{}`, []string{"spec required-field"}, "write overrideRules below it"},
+		{"which may be empty", policyGroup, "ClusterOverridePolicy", `{"spec": {"overriders": {}}}`, nil, ""},
+		{"an OverridePolicy needs none", policyGroup, "OverridePolicy", `{}`, nil, ""},
+		{"a quantity that is no whole number is quoted", policyGroup, "FederatedResourceQuota", fmt.Sprintf(quantity, `1.5`), []string{"spec.overall.cpu wrong-type"}, "quote what is no whole number"},
+		{"a quantity has no space around it", policyGroup, "FederatedResourceQuota", fmt.Sprintf(quantity, `" 2"`), []string{"spec.overall.cpu wrong-type"}, ""},
+		{"a quantity may be a whole number", policyGroup, "FederatedResourceQuota", fmt.Sprintf(quantity, `2`), nil, ""},
+		{"a Cluster has no schema", clusterGroup, "Cluster", fmt.Sprintf(model, `0.5`), nil, ""},
+		{"a quantity of a Cluster is one all the same", clusterGroup, "Cluster", fmt.Sprintf(model, `"half"`), []string{"spec.resourceModels[1].ranges[0].min wrong-type"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, found := Decode(c.apiVersion, c.kind, []byte(c.data))
+			if diff := cmp.Diff(c.want, lines(found)); diff != "" {
+				t.Errorf("findings (-want +got):\n%s\n%s", diff, explain(found))
+			}
+			if len(found) > 0 && found[0].Hint != c.hint {
+				t.Errorf("hint %q, want %q", found[0].Hint, c.hint)
+			}
+		})
 	}
 }
 

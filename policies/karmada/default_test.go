@@ -77,6 +77,18 @@ func TestDefault(t *testing.T) {
 			  failover: {application: {decisionConditions: {tolerationSeconds: 300}, purgeMode: Directly}, cluster: {purgeMode: Gracefully}}}}`,
 		},
 		{
+			"failover of clusters alone needs nothing of applications", policyGroup, "ClusterPropagationPolicy",
+			`{spec: {resourceSelectors: [], failover: {cluster: {}}}}`,
+			`{spec: {resourceSelectors: [], priority: 0, preemption: Never, schedulerName: default-scheduler, conflictResolution: Abort, placement: {},
+			  failover: {cluster: {purgeMode: Gracefully}}}}`,
+		},
+		{
+			"failover of applications alone needs nothing of clusters", policyGroup, "ClusterPropagationPolicy",
+			`{spec: {resourceSelectors: [], failover: {application: {decisionConditions: {}, purgeMode: Never}}}}`,
+			`{spec: {resourceSelectors: [], priority: 0, preemption: Never, schedulerName: default-scheduler, conflictResolution: Abort, placement: {},
+			  failover: {application: {decisionConditions: {tolerationSeconds: 300}, purgeMode: Never}}}}`,
+		},
+		{
 			"an override policy selects in its own namespace", policyGroup, "OverridePolicy",
 			`{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret}], overriders: {}}}`,
 			`{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret, namespace: shop}], overriders: {}}}`,
@@ -90,6 +102,10 @@ func TestDefault(t *testing.T) {
 			`{spec: {syncMode: Push, zones: [b]}, status: {}}`, `{spec: {syncMode: Push, zones: [b]}, status: {}}`,
 		},
 		{
+			"a zone beside zones stays, which is a mistake", clusterGroup, "Cluster",
+			`{spec: {syncMode: Push, zone: a, zones: [b]}, status: {}}`, `{spec: {syncMode: Push, zone: a, zones: [b]}, status: {}}`,
+		},
+		{
 			"models are ordered by grade, from nothing to no bound", clusterGroup, "Cluster",
 			`{spec: {syncMode: Push, resourceModels: [{grade: 1, ranges: [{name: cpu, min: "2", max: "4"}]}, {grade: 0, ranges: [{name: cpu, min: "1", max: "2"}]}]}, status: {}}`,
 			`{spec: {syncMode: Push, resourceModels: [{grade: 0, ranges: [{name: cpu, min: "0", max: "2"}]}, {grade: 1, ranges: [{name: cpu, min: "2", max: "9223372036854775807"}]}]}, status: {}}`,
@@ -99,6 +115,11 @@ func TestDefault(t *testing.T) {
 			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, maxReplicas: 3}, status: {currentMetrics: null, desiredReplicas: 0}}`,
 			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, minReplicas: 1, maxReplicas: 3,
 			  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]}, status: {currentMetrics: null, desiredReplicas: 0}}`,
+		},
+		{
+			"a FederatedHPA keeps the metrics and the least that it says", autoscalingGroup, "FederatedHPA",
+			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, minReplicas: 2, maxReplicas: 3, metrics: [{type: Resource, resource: {name: memory, target: {type: AverageValue, averageValue: 1Gi}}}]}, status: {currentMetrics: null, desiredReplicas: 0}}`,
+			`{spec: {scaleTargetRef: {kind: Deployment, name: web}, minReplicas: 2, maxReplicas: 3, metrics: [{type: Resource, resource: {name: memory, target: {type: AverageValue, averageValue: 1Gi}}}]}, status: {currentMetrics: null, desiredReplicas: 0}}`,
 		},
 		{
 			"a rule of a CronFederatedHPA runs and remembers three times", autoscalingGroup, "CronFederatedHPA",

@@ -224,6 +224,11 @@ func TestImages(t *testing.T) {
 			overriders: tag9, err: "/spec/containers/0: want a container, got a string",
 		},
 		{
+			name:       "a container is no list",
+			object:     `{kind: Pod, spec: {containers: [[]]}}`,
+			overriders: tag9, err: "/spec/containers/0: want a container, got a list",
+		},
+		{
 			name:       "an image is a string",
 			object:     `{kind: Pod, spec: {containers: [{image: 3}]}}`,
 			overriders: tag9, err: "/spec/containers/0/image: want a string, got a number",
@@ -282,6 +287,14 @@ func TestCommandAndArgs(t *testing.T) {
 		{name: "the empty list is a list", object: pod("[]"), overriders: args("c", "add", "[q]"), want: map[string]string{p0: `["q"]`}},
 		{name: "numbers become strings", object: pod("[1, true]"), overriders: args("c", "add", "[q]"), want: map[string]string{p0: `["1","true","q"]`}},
 		{name: "a string is no list", object: pod("go"), overriders: args("c", "add", "[q]"), err: "applying argsOverrider[0]: " + p0 + ": want a list, got a string"},
+		{name: "numbers become strings, whatever else happens", object: pod("[1, true]"), overriders: args("c", "remove", "[q]"), want: map[string]string{p0: `["1","true"]`}},
+		{name: "an item that is null is an error", object: pod("[a, null]"), overriders: args("c", "add", "[q]"), err: p0 + ": want a list of strings, got null at 1"},
+		{
+			name: "an item that an overrider before looked into is an error", object: pod("[{image: 'a:1'}]"),
+			overriders: `{imageOverrider: [{component: Tag, operator: replace, value: "2", predicate: {path: ` + p0 + `/0/image}}], ` + args("c", "add", "[q]") + `}`,
+			err:        p0 + ": want a list of strings, got an object at 0",
+		},
+		{name: "a container without a name is not the one whose name is empty", object: `{kind: Pod, spec: {containers: [{image: "a:1"}]}}`, overriders: args(`""`, "add", "[q]"), want: map[string]string{p0: "none"}},
 		{name: "a list of lists is an error", object: pod("[[]]"), overriders: args("c", "add", "[q]"), err: "want a list of strings, got a list at 0"},
 	})
 }

@@ -15,6 +15,8 @@ plaintext:
 - {operator: remove, path: /spec/template/spec/initContainers}
 - {operator: add, path: /spec/template/spec/containers/0/args/0, value: "80"}
 - {operator: add, path: /spec/paused, value: true}
+- {operator: replace, path: /spec/template/spec/containers/0/command/0, value: go}
+- {operator: replace, path: /spec/template/spec/containers/1/command/-1, value: stop}
 - {operator: remove, path: /status}
 - {operator: add, path: /metadata/name, value: d}
 imageOverrider:
@@ -49,6 +51,8 @@ func TestChanges(t *testing.T) {
 		{"plaintext[1]", "/spec/template/spec/initContainers", `[{"image":"my.reg/init:1","name":"i"}]`, ""},
 		{"plaintext[2]", "/spec/template/spec/containers/0/args/0", "", `"80"`},
 		{"plaintext[3]", "/spec/paused", "", "true"},
+		{"plaintext[4]", "/spec/template/spec/containers/0/command/0", "run", "go"},
+		{"plaintext[5]", "/spec/template/spec/containers/1/command/-1", "run", "stop"},
 	}
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)

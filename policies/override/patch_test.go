@@ -3,6 +3,8 @@ package override_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/override"
 )
@@ -41,6 +43,31 @@ func TestPlaintext(t *testing.T) {
 		{name: "the empty path", object: deployment, overriders: one("replace", "", ", value: {apiVersion: v1, kind: Foo}"), want: map[string]string{"": `{"apiVersion":"v1","kind":"Foo"}`}},
 		{name: "the empty path and null", object: deployment, overriders: one("replace", "", ", value: null"), err: "applying plaintext[0]: the whole object: a whole document cannot become null"},
 		{name: "the empty path and a list", object: deployment, overriders: one("add", "", ", value: [1]"), err: "decoding the patched object"},
+		{
+			name: "the whole object becomes a list among others", object: deployment,
+			overriders: `plaintext: [{operator: add, path: /a, value: 1}, {operator: replace, path: "", value: []}]`,
+			err:        "applying plaintext[1]: the whole object: decoding the patched object",
+		},
+		{name: "the empty path and no object at all", object: deployment, overriders: one("remove", "", ""), err: "applying plaintext[0]: the whole object: "},
+		{
+			name: "the index of an error counts what was done to the whole object", object: deployment,
+			overriders: `plaintext: [{operator: remove, path: /status}, {operator: add, path: "", value: {kind: Foo}}, {operator: add, path: /a, value: 1}, {operator: remove, path: /spec}]`,
+			err:        "applying plaintext[3]: /spec: ",
+		},
+		{
+			name: "the whole object among others", object: deployment,
+			overriders: `plaintext: [{operator: remove, path: /status}, {operator: add, path: "", value: {kind: Foo, status: {}}}, {operator: add, path: /a, value: 1}, {operator: remove, path: /status/x}]`,
+			want:       map[string]string{"": `{"a":1,"kind":"Foo","status":{}}`},
+		},
+		{name: "a key that is empty", object: deployment, overriders: one("add", "/metadata/labels/", ", value: v"), want: map[string]string{"/metadata/labels": `{"":"v","app":"x"}`}},
+		{name: "a key that leads behind the end of a list", object: deployment, overriders: one("add", "/spec/template/spec/containers/2/image", ", value: q"), err: "doc is missing path"},
+		{name: "a key that leads before the beginning of a list", object: deployment, overriders: one("add", "/spec/template/spec/containers/-3/image", ", value: q"), err: "doc is missing path"},
+		{name: "a key that is no index", object: deployment, overriders: one("add", "/spec/template/spec/containers/c/image", ", value: q"), err: "doc is missing path"},
+		{
+			name: "the second has an unknown operator", object: deployment,
+			overriders: "plaintext: [{operator: remove, path: /spec/replicas}, {operator: test, path: /spec/replicas, value: 1}]",
+			err:        "applying plaintext[1]: /spec/replicas: operator",
+		},
 		{name: "no kind is left", object: deployment, overriders: one("remove", "/kind", ""), err: "applying plaintext[0]: /kind: the patched object has no kind"},
 		{
 			name: "no kind is left among others", object: deployment,
@@ -79,6 +106,15 @@ func TestPlaintextOnWhatAManifestLacks(t *testing.T) {
 			want:       map[string]string{"": `{"kind":"Foo"}`},
 		},
 		{
+			name: "what a list of the server's lacks is removed in vain", object: "{kind: Foo, status: {conditions: [1]}}",
+			overriders: "plaintext: [{operator: remove, path: /status/conditions/1}, {operator: remove, path: /status/conditions/0}, {operator: remove, path: /status/conditions/0}]",
+			want:       map[string]string{"": `{"kind":"Foo","status":{"conditions":[]}}`},
+		},
+		{
+			name: "nothing is added to a list of the server's behind its end", object: "{kind: Foo, status: {conditions: []}}",
+			overriders: "plaintext: [{operator: add, path: /status/conditions/1, value: 1}]", err: "Unable to access invalid index: 1",
+		},
+		{
 			name: "it is removed where an entry before has added it", object: "{kind: Foo}",
 			overriders: "plaintext: [{operator: add, path: /a, value: 1}, {operator: add, path: /status, value: 1}, {operator: remove, path: /status}, {operator: remove, path: /a}, {operator: add, path: /b, value: 2}]",
 			want:       map[string]string{"": `{"b":2,"kind":"Foo"}`},
@@ -101,6 +137,8 @@ func TestPlaintextOnWhatAManifestLacks(t *testing.T) {
 
 func TestPlaintextKeepsNumbers(t *testing.T) {
 	obj := object(t, "{kind: Foo, big: 9007199254740993, small: -9223372036854775808, half: 0.5, html: <&>}")
+	const beyond = float64(1 << 63)
+	obj["read"] = map[string]any{"list": []any{1.0, 0.5, beyond, []any{2.0}}, "number": 3.0}
 	got, _, err := override.Apply(obj, overriders(t, "plaintext: [{operator: add, path: /added, value: 9007199254740995}]"))
 	if err != nil {
 		t.Fatal(err)
@@ -112,6 +150,13 @@ func TestPlaintextKeepsNumbers(t *testing.T) {
 		if got[key] != want {
 			t.Errorf("%s is %v (%[2]T), want %v (%[3]T)", key, got[key], want)
 		}
+	}
+	read := map[string]any{"list": []any{int64(1), 0.5, beyond, []any{int64(2)}}, "number": int64(3)}
+	if diff := cmp.Diff(read, got["read"]); diff != "" {
+		t.Errorf("what was read with fractions (-want +got):\n%s", diff)
+	}
+	if n := obj["read"].(map[string]any)["number"]; n != 3.0 {
+		t.Errorf("the object was modified: %v (%[1]T)", n)
 	}
 }
 

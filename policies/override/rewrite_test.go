@@ -1,11 +1,16 @@
 package override_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/render/diag"
 	obj "github.com/waybill-dev/waybill/render/object"
 )
 
@@ -17,6 +22,7 @@ func TestRewrite(t *testing.T) {
 		want, hides      string
 	}{
 		{"it changes a field", "{plaintext: [{path: /data/k, operator: replace, value: new}]}", "", "k: new", ""},
+		{"it changes what is private", "{plaintext: [{path: /data/k, operator: replace, value: new}]}", "old", "k: new", ""},
 		{"it makes another object of it", "{plaintext: [{path: /metadata/name, operator: replace, value: z}]}", "", "OverridePolicy a/o rule 1 cannot be applied to ConfigMap/a/x: the overrides turn it into ConfigMap a/z, which is another object", ""},
 		{"it replaces it whole", "{plaintext: [{path: '', operator: replace, value: {apiVersion: v1, kind: Secret, metadata: {name: x, namespace: a}}}]}", "", "turn it into Secret a/x", ""},
 		{"it cannot be applied", "{plaintext: [{path: /data/none, operator: remove}]}", "", "rule 1 cannot be applied to ConfigMap/a/x: applying plaintext[0]: /data/none", ""},
@@ -46,6 +52,43 @@ func TestRewrite(t *testing.T) {
 				t.Errorf("it is traced: %v", err)
 			case err == nil && (len(applied) != 2 || applied[1].Rule != "OverridePolicy a/o rule 1" || !strings.HasPrefix(applied[1].Where, "p.yaml:5") || len(applied[1].Changes) != 1):
 				t.Errorf("it is traced: %+v", applied)
+			case err == nil && tt.secret != "":
+				want := []override.Change{{"labelsOverrider[0]", "/metadata/labels/l", "", "(withheld)"}, {"plaintext[0]", "/data/k", "(withheld)", "(withheld)"}}
+				if diff := cmp.Diff(want, slices.Concat(applied[0].Changes, applied[1].Changes)); diff != "" {
+					t.Errorf("it is traced (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestShown holds that a policy which may change Secrets is shown without the values that it writes.
+func TestShown(t *testing.T) {
+	const metadata = "apiVersion: policy.karmada.io/v1alpha1, kind: OverridePolicy, metadata: {name: o, namespace: a, annotations: {value: kept}}"
+	const rules = "overrideRules: [{targetCluster: {labelSelector: {matchLabels: {value: kept}}}, " +
+		"overriders: {plaintext: [{path: /data/k, operator: add, value: %[1]s}], labelsOverrider: [{operator: add, value: %[1]s}], " +
+		"fieldOverrider: [{fieldPath: /data/j, json: [{subPath: /p, operator: add, value: %[1]s}, {subPath: /q, operator: remove}]}]}}]"
+	for _, tt := range []struct {
+		name, selectors string
+		shown           bool
+	}{
+		{"Secrets", "resourceSelectors: [{apiVersion: v1, kind: ConfigMap}, {apiVersion: v1, kind: Secret}]", false},
+		{"everything", "resourceSelectors: []", false},
+		{"others", "resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]", true},
+		{"what somebody else calls Secrets", "resourceSelectors: [{apiVersion: example.com/v1, kind: Secret}]", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			written := "{" + metadata + ", spec: {" + tt.selectors + ", " + fmt.Sprintf(rules, "{k: hunter2}") + "}}"
+			want := written
+			if !tt.shown {
+				want = "{" + metadata + ", spec: {" + tt.selectors + ", " + fmt.Sprintf(rules, "(withheld)") + "}}"
+			}
+			set, _, diags := policies.Load(obj.Decode("p.yaml", []byte(written)).Objects, nil)
+			if diag.HasErrors(diags) {
+				t.Fatal(diags)
+			}
+			if diff := cmp.Diff(object(t, want), override.Shown(set.Override[0])); diff != "" {
+				t.Errorf("it is shown as (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -109,12 +109,13 @@ func TestClaimedObjectsHaveLabelsAndAnnotations(t *testing.T) {
 // policies are found and applied before those of the namespace are found.
 func TestPoliciesOfANamespaceSelectWhatClusterPoliciesLeft(t *testing.T) {
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a, labels: {tier: plain}}\n"
-	const file = `apiVersion: policy.karmada.io/v1alpha1
+	const relabel = `apiVersion: policy.karmada.io/v1alpha1
 kind: ClusterOverridePolicy
 metadata: {name: relabel}
-spec: {overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {tier: gold}}]}}]}
+spec: {overrideRules: [{overriders: {%s}}]}
 ---
-apiVersion: policy.karmada.io/v1alpha1
+`
+	const file = `apiVersion: policy.karmada.io/v1alpha1
 kind: OverridePolicy
 metadata: {name: of-gold, namespace: a}
 spec:
@@ -134,25 +135,35 @@ metadata: {name: of-all, namespace: a}
 spec:
   overrideRules: [{overriders: {annotationsOverrider: [{operator: add, value: {all: "yes"}}]}}]
 `
-	rules := rulesOf(t, configMap, file)
-	rules.Claimed = true
-	annotations := func(relabelled bool) string {
-		matching := make([]byte, len(rules.List))
-		for n, r := range rules.List {
-			if relabelled || r.Policy.Object.Ref().Name != "relabel" {
-				matching[n] = 1
+	for _, how := range []string{
+		"labelsOverrider: [{operator: add, value: {tier: gold}}]",
+		"plaintext: [{operator: replace, path: /metadata/labels/tier, value: gold}]",
+		"plaintext: [{operator: add, path: /metadata, value: {name: x, namespace: a, labels: {tier: gold}, annotations: {}}}]",
+		`plaintext: [{operator: replace, path: "", value: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: a, labels: {tier: gold}, annotations: {}}}}]`,
+		"imageOverrider: [{component: Repository, operator: replace, value: gold, predicate: {path: /metadata/labels/tier}}]",
+	} {
+		t.Run(how, func(t *testing.T) {
+			rules := rulesOf(t, configMap, fmt.Sprintf(relabel, how)+file)
+			rules.Claimed = true
+			annotations := func(relabelled bool) string {
+				matching := make([]byte, len(rules.List))
+				for n, r := range rules.List {
+					if relabelled || r.Policy.Object.Ref().Name != "relabel" {
+						matching[n] = 1
+					}
+				}
+				got, _, err := rules.Apply(object(t, configMap), string(matching))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return at(got, "/metadata/annotations")
 			}
-		}
-		got, _, err := rules.Apply(object(t, configMap), string(matching))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return at(got, "/metadata/annotations")
-	}
-	if got, want := annotations(true), `{"all":"yes","gold":"yes"}`; got != want {
-		t.Errorf("where it is relabelled the annotations are %s, want %s", got, want)
-	}
-	if got, want := annotations(false), `{"all":"yes","plain":"yes"}`; got != want {
-		t.Errorf("where it is not they are %s, want %s", got, want)
+			if got, want := annotations(true), `{"all":"yes","gold":"yes"}`; got != want {
+				t.Errorf("where it is relabelled the annotations are %s, want %s", got, want)
+			}
+			if got, want := annotations(false), `{"all":"yes","plain":"yes"}`; got != want {
+				t.Errorf("where it is not they are %s, want %s", got, want)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,39 @@ func TestCluster(t *testing.T) {
 	if text := explain(Object(x)); strings.Contains(text, "secret") {
 		t.Errorf("the findings tell a password:\n%s", text)
 	}
+	for endpoint, why := range map[string]string{"https://a b": "it is not a URL", "10.0.0.1": "it has no host", "https://me:secret@a": "it must not carry credentials"} {
+		x, _ := decode(t, clusterGroup, "Cluster", register(`apiEndpoint: "`+endpoint+`"`))
+		if want := "is not the address of an API server: " + why; Object(x)[0].Message != want {
+			t.Errorf("%s: %q, want %q", endpoint, Object(x)[0].Message, want)
+		}
+	}
+}
+
+// annotated is a cluster m1 with the given annotations.
+func annotated(body string) string {
+	return `{metadata: {name: m1, annotations: {` + body + `}}, spec: {syncMode: Push}}`
+}
+
+func TestVirtualCluster(t *testing.T) {
+	const of, suffix, selector = "metadata.annotations.waybill.dev/virtual-of ", "metadata.annotations.waybill.dev/namespace-suffix ", "metadata.annotations.waybill.dev/node-selector "
+	run(t, clusterGroup, "Cluster", []rule{
+		{"a part of another", annotated(`waybill.dev/virtual-of: big`), nil},
+		{"with a suffix and nodes of its own", annotated(`waybill.dev/virtual-of: big, waybill.dev/namespace-suffix: -eu-1, waybill.dev/node-selector: "location=beijing,arch=arm64"`), nil},
+		{"what no virtual cluster has", annotated(`waybill.dev/namespace-suffix: -eu, waybill.dev/node-selector: a=b`), []string{suffix + "conflicting-fields", selector + "conflicting-fields"}},
+		{"a part of a cluster that can be", annotated(`waybill.dev/virtual-of: a.b`), []string{of + "invalid-value"}},
+		{"a part of itself", annotated(`waybill.dev/virtual-of: m1`), []string{of + "invalid-value"}},
+		{"a suffix begins with a dash", annotated(`waybill.dev/virtual-of: big, waybill.dev/namespace-suffix: eu`), []string{suffix + "invalid-value"}},
+		{"a suffix is something", annotated(`waybill.dev/virtual-of: big, waybill.dev/namespace-suffix: ""`), []string{suffix + "invalid-value"}},
+		{"a suffix does not end with a dash", annotated(`waybill.dev/virtual-of: big, waybill.dev/namespace-suffix: -eu-`), []string{suffix + "invalid-value"}},
+		{
+			"a name that cannot be a suffix", `{metadata: {name: A, annotations: {waybill.dev/virtual-of: big}}, spec: {syncMode: Push}}`,
+			[]string{"metadata.name invalid-value", of + "invalid-value"},
+		},
+		{"nodes are chosen by labels", annotated(`waybill.dev/virtual-of: big, waybill.dev/node-selector: "location in (a, b)"`), []string{selector + "invalid-value"}},
+		{"nodes are chosen by something", annotated(`waybill.dev/virtual-of: big, waybill.dev/node-selector: ""`), []string{selector + "invalid-value"}},
+		{"backends of routes are rewritten", annotated(`waybill.dev/service-import-backends: rewrite`), nil},
+		{"backends of routes are nothing else", annotated(`waybill.dev/service-import-backends: "true"`), []string{"metadata.annotations.waybill.dev/service-import-backends unsupported-value"}},
+	})
 }
 
 func TestClusterTaints(t *testing.T) {
@@ -106,6 +140,14 @@ func TestClusterTaintPolicy(t *testing.T) {
 		{"clusters are an affinity", `{spec: {targetClusters: {labelSelector: {matchLabels: {"a b": c}}}, ` + add + `, taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec.targetClusters.labelSelector.matchLabels.a b invalid-value"}},
 		{"without conditions nothing happens", `{spec: {taints: [{key: a, effect: NoSchedule}]}}`, []string{"spec changes-nothing?"}},
 	})
+}
+
+// TestDrivesOut holds what the config may refuse of a policy that is right in itself.
+func TestDrivesOut(t *testing.T) {
+	x, _ := decode(t, policyGroup, "ClusterTaintPolicy", `{spec: {taints: [{key: a, effect: NoSchedule}, {key: b, effect: NoExecute}]}}`)
+	if got := lines(DrivesOut(x.(*karmada.ClusterTaintPolicy))); !slices.Equal(got, []string{"spec.taints[1].effect unsupported-value"}) {
+		t.Errorf("drives out by %v", got)
+	}
 }
 
 func TestDefaultResourceModelsAreValid(t *testing.T) {

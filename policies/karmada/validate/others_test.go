@@ -37,6 +37,7 @@ func TestFederatedResourceQuota(t *testing.T) {
 			[]string{"spec.overall.a b/c invalid-value", "spec.overall.cpus unsupported-value", "spec.overall.limits.pods unsupported-value", "spec.overall.requests.storages unsupported-value"},
 		},
 		{"no bound is negative", quota(`cpu: -1`, ``), []string{"spec.overall.cpu invalid-value"}},
+		{"nor what a cluster is given", quota(`cpu: 1`, `{clusterName: m1, hard: {cpu: -1}}`), []string{"spec.staticAssignments[0].hard.cpu invalid-value"}},
 		{"objects are counted whole", quota(`cpu: 1500m, pods: 1500m, count/jobs.batch: 500m`, ``), []string{"spec.overall.count/jobs.batch invalid-value", "spec.overall.pods invalid-value"}},
 		{"quantities are quantities", quota(`cpu: many`, ``), []string{"spec.overall.cpu wrong-type"}},
 		{"a name is a label's value", `{metadata: {name: ` + long + `, namespace: shop}, spec: {overall: {cpu: 1}}}`, []string{"metadata.name invalid-value"}},

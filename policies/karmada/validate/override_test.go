@@ -136,6 +136,7 @@ func TestFieldOverrider(t *testing.T) {
 			rulePath + "fieldOverrider[0].fieldPath patch-path?", rulePath + "fieldOverrider[0].json[0].subPath patch-path?",
 		}},
 		{"an operator is known", patch(`fieldPath: /data, json: [{subPath: /x, operator: move, value: 1}]`), []string{rulePath + "fieldOverrider[0].json[0].operator unsupported-value"}},
+		{"an operator is known in YAML, too", patch(`fieldPath: /data, yaml: [{subPath: /x, operator: move, value: 1}]`), []string{rulePath + "fieldOverrider[0].yaml[0].operator unsupported-value"}},
 		{
 			"add and replace need a value", patch(`fieldPath: /data, json: [{subPath: /x, operator: add}, {subPath: /x, operator: replace}]`),
 			[]string{rulePath + "fieldOverrider[0].json[0].value required-field", rulePath + "fieldOverrider[0].json[1].value required-field"},
@@ -168,7 +169,7 @@ func TestWhatAnOverridePolicyMayHold(t *testing.T) {
 	spec := func(body string) string { return "{spec: {" + body + "}}" }
 	run(t, policyGroup, "OverridePolicy", []rule{
 		{"ten thousand rules", spec("overrideRules: " + many(one, 10_000)), nil},
-		{"more rules", spec("overrideRules: " + many(one, 10_001)), []string{"spec.overrideRules too-many-overriders"}},
+		{"more rules, of which nothing else is said", spec("resourceSelectors: [{name: a}], overrideRules: " + many(one, 10_001)), []string{"spec.overrideRules too-many-overriders"}},
 		{"fifty thousand overriders", spec("overrideRules: [{overriders: {labelsOverrider: " + many(`{operator: add, value: {a: b}}`, 50_000) + "}}]"), nil},
 		{"more overriders", spec("overrideRules: [{overriders: {labelsOverrider: " + many(`{operator: add, value: {a: b}}`, 50_001) + "}}]"), []string{"spec.overrideRules too-many-overriders"}},
 		{"more operations", spec("overrideRules: [{overriders: {fieldOverrider: [{fieldPath: /a, json: " + many(`{operator: remove, subPath: /a}`, 50_000) + "}]}}]"), []string{"spec.overrideRules too-many-overriders"}},

@@ -20,6 +20,14 @@ func TestClusterAffinity(t *testing.T) {
 			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].key unsupported-value"},
 		},
 		{
+			"fields are such as labels have", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: a b, operator: In, values: [eu]}]}}`),
+			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].key invalid-value"},
+		},
+		{
+			"fields are not asked for", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: DoesNotExist}]}}`),
+			[]string{"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].operator unsupported-value"},
+		},
+		{
 			"fields are in a list or not", placement(`clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: Exists, values: [eu]}]}}`),
 			[]string{
 				"spec.placement.clusterAffinity.fieldSelector.matchExpressions[0].values conflicting-fields",
@@ -123,6 +131,7 @@ func TestSpreadConstraints(t *testing.T) {
 			"zones and providers are only asked for", constraints(`{maxGroups: 2}, {spreadByField: zone}, {spreadByField: provider, maxGroups: 2}`),
 			[]string{"spec.placement.spreadConstraints[1] spread-idle?", "spec.placement.spreadConstraints[2] spread-idle?"},
 		},
+		{"labels beside each other spread", constraints(`{spreadByLabel: rack, maxGroups: 2}, {spreadByLabel: hall, maxGroups: 2}`), nil},
 		{"a label beside a field is passed over", constraints(`{maxGroups: 2}, {spreadByLabel: rack, maxGroups: 2}`), []string{"spec.placement.spreadConstraints[1] spread-idle?"}},
 		{
 			"the annotation makes them act", `{metadata: {name: web, namespace: shop, annotations: {waybill.dev/spread: strict}}, spec: {` + selectors + `, placement: {spreadConstraints: [{maxGroups: 2}, {spreadByField: zone}]}}}`,

@@ -1,8 +1,11 @@
 package validate
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/waybill-dev/waybill/sources/ignore"
 )
 
 const selectors = `resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]`
@@ -90,6 +93,26 @@ func TestResourceSelectors(t *testing.T) {
 	run(t, policyGroup, "ClusterPropagationPolicy", []rule{
 		{"a cluster-wide policy may select in any namespace", `{spec: {resourceSelectors: [{apiVersion: v1, kind: Secret, namespace: other}]}}`, nil},
 	})
+}
+
+// TestAnyKind holds that a selector of any kind is bounded, by a namespace or by paths.
+func TestAnyKind(t *testing.T) {
+	const any = `spec: {resourceSelectors: [{apiVersion: "*", kind: "*"}]}`
+	at := func(paths string) string {
+		return fmt.Sprintf(`{metadata: {name: web, annotations: {waybill.dev/paths: %q}}, `+any+`}`, paths)
+	}
+	const paths = "metadata.annotations.waybill.dev/paths invalid-value"
+	run(t, policyGroup, "ClusterPropagationPolicy", []rule{
+		{"of every object", `{` + any + `}`, []string{"spec.resourceSelectors[0].kind invalid-value"}},
+		{"of one namespace", `{spec: {resourceSelectors: [{apiVersion: "*", kind: "*", namespace: shop}]}}`, nil},
+		{"of paths", at("apps/\n!apps/old/"), nil},
+		{"of no path", at("# apps/\n\n"), []string{paths}},
+		{"of as many paths as can be tried", at(strings.Repeat("a/\n", ignore.MostPatterns)), nil},
+		{"of more paths", at(strings.Repeat("a/\n", ignore.MostPatterns+1)), []string{paths}},
+		{"a kind of any apiVersion", `{spec: {resourceSelectors: [{apiVersion: "*", kind: Secret, namespace: shop}]}}`, []string{"spec.resourceSelectors[0].apiVersion invalid-value"}},
+		{"any kind of an apiVersion", `{spec: {resourceSelectors: [{apiVersion: v1, kind: "*", namespace: shop}]}}`, []string{"spec.resourceSelectors[0].kind invalid-value"}},
+	})
+	run(t, policyGroup, "PropagationPolicy", []rule{{"of the policy's own namespace", `{` + any + `}`, nil}})
 }
 
 func TestPropagationSpec(t *testing.T) {
