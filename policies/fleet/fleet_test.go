@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,6 +92,34 @@ func TestServes(t *testing.T) {
 				t.Errorf("Serves(%s, %s) = %v, want %v", tt.apiVersion, tt.kind, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestFacts holds what others ask of a cluster beside its policy.
+func TestFacts(t *testing.T) {
+	ready := func(status metav1.ConditionStatus) karmada.Cluster {
+		return karmada.Cluster{Status: karmada.ClusterStatus{Conditions: []metav1.Condition{{Type: "Ready", Status: status}}}}
+	}
+	virtual := ready("True")
+	virtual.Name, virtual.Annotations = "part", map[string]string{karmada.VirtualOfAnnotation: "big"}
+	own := karmada.Cluster{Status: karmada.ClusterStatus{APIEnablements: []karmada.APIEnablement{
+		{GroupVersion: "v1"}, {GroupVersion: "apps/v1", Resources: []karmada.APIResource{{Name: "deployments", Kind: "Deployment"}}},
+	}}}
+	own.Name = "own"
+	for _, tt := range []struct {
+		cluster karmada.Cluster
+		want    string // its API server, whether it is not ready, and what it serves
+	}{
+		{ready("True"), " false []"},
+		{ready("False"), " true []"},
+		{ready("Unknown"), " true []"},
+		{virtual, "big false []"},
+		{own, "own false [v1 apps/v1 apps/v1/Deployment]"},
+	} {
+		c := fleet.New([]karmada.Cluster{tt.cluster}).Clusters()[0]
+		if got := fmt.Sprint(c.Server(), " ", c.IsUnready(), " ", c.APIVersions()); got != tt.want {
+			t.Errorf("of %+v it says %s, want %s", tt.cluster, got, tt.want)
+		}
 	}
 }
 

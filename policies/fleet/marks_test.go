@@ -35,6 +35,12 @@ func TestLasting(t *testing.T) {
 		AddOnConditions: []karmada.MatchCondition{{ConditionType: "Mine", Operator: karmada.MatchConditionOpIn, StatusValues: []metav1.ConditionStatus{"False"}}}, Taints: dead.Spec.Taints,
 	}}
 	own := fleet.Mark{Key: "own", Effect: corev1.TaintEffectNoExecute, TimeAdded: &early}
+	of := func(key string, effect corev1.TaintEffect, at *metav1.Time) fleet.Mark {
+		return fleet.Mark{Key: key, Effect: effect, TimeAdded: at}
+	}
+	byPolicy := func(key string, effect corev1.TaintEffect, observed bool) fleet.Mark {
+		return fleet.Mark{Key: key, Effect: effect, Policy: true, Observed: observed}
+	}
 	for _, tt := range []struct {
 		name       string
 		taints     []corev1.Taint
@@ -73,12 +79,45 @@ func TestLasting(t *testing.T) {
 			name: "one policy goes by what was observed, and one by what the registration says", observed: true, conditions: append(ready("False"), metav1.Condition{Type: "Mine", Status: "False"}),
 			policies: []*karmada.ClusterTaintPolicy{dead, mine, dead}, remembered: []fleet.Mark{seen}, want: []corev1.Taint{notReady, out("dead", &early)}, next: []fleet.Mark{added},
 		},
+		{
+			name: "two policies add, both by what was observed", observed: true, conditions: ready("False"), policies: []*karmada.ClusterTaintPolicy{dead, dead}, remembered: []fleet.Mark{added},
+			want: []corev1.Taint{notReady, out("dead", &early)}, next: []fleet.Mark{seen},
+		},
+		{
+			name: "what the registration says, too, is not by what was observed", taints: []corev1.Taint{out("dead", nil)}, observed: true, conditions: ready("False"),
+			policies: []*karmada.ClusterTaintPolicy{dead}, remembered: []fleet.Mark{seen}, want: []corev1.Taint{out("dead", &early), notReady}, next: []fleet.Mark{of("dead", corev1.TaintEffectNoExecute, &early)},
+		},
+		{
+			name: "nor is it once no policy adds it", taints: []corev1.Taint{out("dead", nil)}, remembered: []fleet.Mark{seen},
+			want: []corev1.Taint{out("dead", &early)}, next: []fleet.Mark{of("dead", corev1.TaintEffectNoExecute, &early)},
+		},
+		{
+			name: "others were seen before", taints: []corev1.Taint{out("own", nil)},
+			remembered: []fleet.Mark{of("other", corev1.TaintEffectNoExecute, &early), of("own", corev1.TaintEffectNoSchedule, &early), of("own", corev1.TaintEffectNoExecute, nil)},
+			want:       []corev1.Taint{out("own", &now)}, next: []fleet.Mark{of("own", corev1.TaintEffectNoExecute, &now)}, stamped: true,
+		},
+		{
+			name: "others follow from what was observed", remembered: []fleet.Mark{added, byPolicy("dead", corev1.TaintEffectNoSchedule, true), byPolicy("else", corev1.TaintEffectNoSchedule, true)},
+			want: []corev1.Taint{out("dead", &early), {Key: "dead", Effect: corev1.TaintEffectNoSchedule}, {Key: "else", Effect: corev1.TaintEffectNoSchedule}},
+			next: []fleet.Mark{added, byPolicy("dead", corev1.TaintEffectNoSchedule, true), byPolicy("else", corev1.TaintEffectNoSchedule, true)},
+		},
+		{
+			name: "what a policy added stays with its value", remembered: []fleet.Mark{{Key: "sick", Value: "very", Effect: corev1.TaintEffectNoSchedule, Policy: true}},
+			want: []corev1.Taint{{Key: "sick", Value: "very", Effect: corev1.TaintEffectNoSchedule}}, next: []fleet.Mark{{Key: "sick", Value: "very", Effect: corev1.TaintEffectNoSchedule, Policy: true}},
+		},
+		{
+			name: "a policy may drive out of what is not ready", conditions: ready("True"), remembered: []fleet.Mark{{Key: karmada.TaintNotReady, Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Policy: true}},
+			want: []corev1.Taint{out(karmada.TaintNotReady, &early)}, next: []fleet.Mark{{Key: karmada.TaintNotReady, Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Policy: true}},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sources := func(_ int, conditionType string) bool { return tt.observed && conditionType == karmada.ConditionReady }
 			c := karmada.Cluster{Spec: karmada.ClusterSpec{Taints: tt.taints}, Status: karmada.ClusterStatus{Conditions: tt.conditions}}
 			c.Name = "eu"
 			got, next, stamped := fleet.Lasting([]karmada.Cluster{c}, tt.policies, sources, fleet.Marks{"eu": tt.remembered}, now.Time)
+			if _, ok := next["eu"]; ok != (len(tt.next) > 0) {
+				t.Error("nothing is remembered, and that is")
+			}
 			if d := cmp.Diff(tt.want, append([]corev1.Taint(nil), got[0].Spec.Taints...)); d != "" {
 				t.Error("taints:", d)
 			}
@@ -90,5 +129,34 @@ func TestLasting(t *testing.T) {
 				t.Error("later on it is another answer")
 			}
 		})
+	}
+}
+
+// TestLastingOfSeveral holds that what is remembered is of one cluster, and that one that is new makes all new.
+func TestLastingOfSeveral(t *testing.T) {
+	early := metav1.NewTime(time.Unix(100, 0).UTC())
+	drives := corev1.Taint{Key: "own", Effect: corev1.TaintEffectNoExecute}
+	var clusters []karmada.Cluster
+	for _, name := range []string{"eu", "us"} {
+		c := karmada.Cluster{Spec: karmada.ClusterSpec{Taints: []corev1.Taint{drives}}}
+		c.Name = name
+		clusters = append(clusters, c)
+	}
+	remembered := fleet.Marks{"us": {{Key: "own", Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Observed: true}}}
+	out, _, stamped := fleet.Lasting(clusters, nil, func(int, string) bool { return false }, remembered, time.Unix(200, 0))
+	if eu, us := out[0].Spec.Taints[0].TimeAdded.Unix(), out[1].Spec.Taints[0].TimeAdded.Unix(); eu != 200 || us != 100 || !stamped {
+		t.Errorf("taints are since %d and %d, and new: %v", eu, us, stamped)
+	}
+	if clusters[0].Spec.Taints[0].TimeAdded != nil {
+		t.Error("the registration was changed")
+	}
+	for cluster, want := range map[string]bool{"eu": false, "us": true} {
+		if got := remembered.Observed(cluster, drives); got != want {
+			t.Errorf("that of %s follows from what was observed: %v", cluster, got)
+		}
+	}
+	drives.Effect = corev1.TaintEffectNoSchedule
+	if remembered.Observed("us", drives) {
+		t.Error("one of another effect follows from what was observed")
 	}
 }

@@ -21,7 +21,7 @@ func TestObservationFillsInWhatTheRegistrationLeavesOut(t *testing.T) {
 	apis := func(v string) []karmada.APIEnablement { return []karmada.APIEnablement{{GroupVersion: v}} }
 	seen := karmada.ClusterStatus{
 		KubernetesVersion: "v1.35.0", APIEnablements: apis("v1"), Conditions: conditions("True"),
-		NodeSummary: &karmada.NodeSummary{TotalNum: 3}, ResourceSummary: room(7),
+		NodeSummary: &karmada.NodeSummary{TotalNum: 3}, ResourceSummary: room(7), Waybill: &karmada.ObservedBesides{},
 	}
 	mine := corev1.Taint{Key: "mine", Effect: corev1.TaintEffectNoSchedule}
 	notReady := corev1.Taint{Key: "cluster.karmada.io/not-ready", Effect: corev1.TaintEffectNoSchedule}
@@ -40,7 +40,7 @@ func TestObservationFillsInWhatTheRegistrationLeavesOut(t *testing.T) {
 			"all is said",
 			karmada.ClusterStatus{KubernetesVersion: "v1", APIEnablements: apis("x"), NodeSummary: &karmada.NodeSummary{}, ResourceSummary: room(1), Conditions: conditions("True")},
 			nil, &seen,
-			karmada.ClusterStatus{KubernetesVersion: "v1", APIEnablements: apis("x"), NodeSummary: &karmada.NodeSummary{}, ResourceSummary: room(1), Conditions: conditions("True")},
+			karmada.ClusterStatus{KubernetesVersion: "v1", APIEnablements: apis("x"), NodeSummary: &karmada.NodeSummary{}, ResourceSummary: room(1), Conditions: conditions("True"), Waybill: seen.Waybill},
 			nil,
 		},
 		{
@@ -63,5 +63,19 @@ func TestObservationFillsInWhatTheRegistrationLeavesOut(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestObservedConditionsAreACopy holds that two observations of one registration do not write over each other.
+func TestObservedConditionsAreACopy(t *testing.T) {
+	said := append(make([]metav1.Condition, 0, 2), metav1.Condition{Type: "Disk", Status: "True"})
+	c := karmada.Cluster{Status: karmada.ClusterStatus{Conditions: said}}
+	seen := func(status metav1.ConditionStatus) *karmada.ClusterStatus {
+		return &karmada.ClusterStatus{Conditions: []metav1.Condition{{Type: "Ready", Status: status}}}
+	}
+	first := Observed(c, seen("True"))
+	Observed(c, seen("False"))
+	if got := first.Status.Conditions[1].Status; got != "True" {
+		t.Errorf("the first observation became %s", got)
 	}
 }

@@ -10,6 +10,17 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 )
 
+// TestActionsAreInOrder holds that the actions of several remedies are one list, whatever their order.
+func TestActionsAreInOrder(t *testing.T) {
+	acting := func(actions ...karmada.RemedyAction) *karmada.Remedy {
+		return &karmada.Remedy{Spec: karmada.RemedySpec{Actions: actions}}
+	}
+	got := fleet.Actions(&karmada.Cluster{}, []*karmada.Remedy{acting("c", "a"), acting("b", "a")})
+	if want := []string{"a", "b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("the actions are %q, want %q", got, want)
+	}
+}
+
 func TestActions(t *testing.T) {
 	when := func(op karmada.ClusterConditionOperator, status string) []karmada.DecisionMatch {
 		return []karmada.DecisionMatch{{}, {ClusterConditionMatch: &karmada.ClusterConditionRequirement{ConditionType: karmada.ServiceDomainNameResolutionReady, Operator: op, ConditionStatus: status}}}

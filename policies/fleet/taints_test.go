@@ -30,6 +30,9 @@ func TestTainted(t *testing.T) {
 		{"In no list", when("In"), nil, ready("True"), nil, nil},
 		{"NotIn no list", when("NotIn"), nil, ready("True"), nil, []string{"sick"}},
 		{"an operator that is none never matches", when("Like", "False"), nil, ready("True"), nil, nil},
+		{"another condition does not count", when("In", "False"), nil, []metav1.Condition{{Type: "Disk", Status: "False"}, {Type: "Ready", Status: "True"}}, nil, nil},
+		{"In does not add for what is not listed", when("In", "True"), nil, ready("False"), nil, nil},
+		{"NotIn does not add for what is listed", when("NotIn", "True"), nil, ready("True"), nil, nil},
 		{"a condition that is not reported never matches", when("NotIn", "True"), nil, nil, nil, nil},
 		{"all demands must be met", append(when("In", "True"), when("In", "False")...), nil, ready("True"), nil, nil},
 		{"no demands are never met", nil, nil, ready("False"), nil, nil},
@@ -50,5 +53,23 @@ func TestTainted(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestTaintedIsOfItsClusters holds that a policy adds and removes in the clusters that it is for.
+func TestTaintedIsOfItsClusters(t *testing.T) {
+	named := func(name string) karmada.Cluster {
+		c := karmada.Cluster{Status: karmada.ClusterStatus{Conditions: []metav1.Condition{{Type: "Ready", Status: "True"}}}}
+		c.Name = name
+		return c
+	}
+	p := &karmada.ClusterTaintPolicy{Spec: karmada.ClusterTaintPolicySpec{
+		TargetClusters:  &karmada.ClusterAffinity{ClusterNames: []string{"us"}},
+		AddOnConditions: []karmada.MatchCondition{{ConditionType: "Ready", Operator: "In", StatusValues: []metav1.ConditionStatus{"True"}}},
+		Taints:          []karmada.PolicyTaint{{Key: "sick", Effect: "NoSchedule"}},
+	}}
+	out := Tainted([]karmada.Cluster{named("eu"), named("us")}, []*karmada.ClusterTaintPolicy{p})
+	if len(out[0].Spec.Taints) != 0 || len(out[1].Spec.Taints) != 1 {
+		t.Errorf("eu has %v, us has %v", out[0].Spec.Taints, out[1].Spec.Taints)
 	}
 }

@@ -139,7 +139,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestFitsOne(t *testing.T) {
-	for pattern, want := range map[string]bool{"": false, "^latest$": true, "latest": false, "^v1.2$": false, `^v1\.2$`: true, "^(a|b)$": false, "^1": false} {
+	for pattern, want := range map[string]bool{"": false, "^latest$": true, "latest": false, "latest$": false, "^latest": false, "^v1.2$": false, `^v1\.2$`: true, "^(a|b)$": false, "^1": false} {
 		if got := read(t, imagepolicy.Spec{Alphabetical: imagepolicy.Ascending, Pattern: pattern}).FitsOne(); got != want {
 			t.Errorf("the pattern %q fits one tag: %v, want %v", pattern, got, want)
 		}
@@ -188,6 +188,29 @@ func FuzzChoose(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a tag stood for when it was kept back says nothing of other tags, in whatever order these are.
+func TestWhatATagStoodForIsKeptBack(t *testing.T) {
+	c := read(t, imagepolicy.Spec{Alphabetical: imagepolicy.Ascending}).Choose(imagepolicy.Facts{
+		Now: now, Current: "a", Tags: []string{"a", "b"}, KeptBack: map[string]string{"c@sha256:00": "it was reverted"},
+	})
+	if c.Tag != "b" {
+		t.Errorf("chosen is %+v", c)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	r := read(t, imagepolicy.Spec{Range: "1.x"})
+	for _, tt := range []struct {
+		a, b  string
+		newer int
+		known bool
+	}{{"2.0.0", "1.0.0", 1, true}, {"1.0.0", "1.0.1", -1, true}, {"v1.0.0", "1.0.0", 0, true}, {"latest", "1.0.0", 0, false}, {"1.0.0", "latest", 0, false}} {
+		if newer, known := r.Compare(tt.a, tt.b); newer != tt.newer || known != tt.known {
+			t.Errorf("%s beside %s is %d, %v", tt.a, tt.b, newer, known)
+		}
+	}
 }
 
 // A version that is kept back is so in every spelling of it.

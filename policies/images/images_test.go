@@ -91,6 +91,15 @@ func TestRead(t *testing.T) {
 	if a.Covers(&elsewhere) {
 		t.Error("an automation covers a policy of another namespace")
 	}
+	s, _ = read(t, strings.Replace(policy, "tier: front", "tier: back", 1)+"  policy: {alphabetical: {}}\n---\n"+automation+"  policySelector: {matchLabels: {tier: front}}\n")
+	if s.Automations[0].Covers(s.Policies[0]) {
+		t.Error("an automation covers a policy that it does not select")
+	}
+	for _, r := range []object.Ref{{Group: "example.com", Kind: "ImagePolicy"}, {Group: images.Group, Kind: "ImageScan"}} {
+		if images.Is(r) {
+			t.Errorf("%+v is one of the kinds", r)
+		}
+	}
 }
 
 // What is refused or passed over is named with its line; a mistake leaves the other objects as they are.

@@ -1,6 +1,7 @@
 package kubefleet
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -133,6 +134,22 @@ s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStage
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"a wait in days", "waitTime: 1h30m", "waitTime: 1d", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStageTasks[0].waitTime: is "1d"; want hours, minutes and seconds, as 1h30m [bad-strategy]
 	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"a wait in less than seconds", "waitTime: 1h30m", "waitTime: 500ms", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStageTasks[0].waitTime: is "500ms"; want hours, minutes and seconds, as 1h30m [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"a task that is null", "[{type: Approval}, ", "[null, ", `s.yaml:17: error: ClusterStagedUpdateStrategy careful: spec.stages[1].afterStageTasks[0]: is null, which no item of a list may be [bad-strategy]
+	hint: write the item, or remove it`},
+		{"an expression without a key", "{key: ring, operator: In, values: [early]}", "{operator: Exists}", `s.yaml:17: error: ClusterStagedUpdateStrategy careful: spec.stages[1].labelSelector.matchExpressions[0]: has no key, or no operator [bad-strategy]
+	hint: write key and operator, as in {key: ring, operator: Exists}`},
+		{"more concurrency than there can be", "maxConcurrency: 2", "maxConcurrency: 2147483648", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].maxConcurrency: is 2147483648; want a number of at least 1, or a percentage, as 50% [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"no percent", "maxConcurrency: 50%", "maxConcurrency: 0%", `s.yaml:17: error: ClusterStagedUpdateStrategy careful: spec.stages[1].maxConcurrency: is "0%"; want a number of at least 1, or a percentage, as 50% [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"percent with a zero before", "maxConcurrency: 50%", "maxConcurrency: 050%", `s.yaml:17: error: ClusterStagedUpdateStrategy careful: spec.stages[1].maxConcurrency: is "050%"; want a number of at least 1, or a percentage, as 50% [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"a deadline without a unit", "progress-deadline: 20m", `progress-deadline: "20"`, `s.yaml:8: error: ClusterStagedUpdateStrategy careful: metadata.annotations.waybill.dev/progress-deadline: is "20"; want hours, minutes and seconds, as 1h30m [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"more failures than can be", `max-failures.prod: "1"`, `max-failures.prod: "2147483648"`, `s.yaml:7: error: ClusterStagedUpdateStrategy careful: metadata.annotations.waybill.dev/max-failures.prod: is "2147483648"; want a number, or a percentage, as 10% [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"no concurrency", "maxConcurrency: 2", "maxConcurrency: 0", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].maxConcurrency: is 0; want a number of at least 1, or a percentage, as 50% [bad-strategy]
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"too many percent", "maxConcurrency: 50%", "maxConcurrency: 101%", `s.yaml:17: error: ClusterStagedUpdateStrategy careful: spec.stages[1].maxConcurrency: is "101%"; want a number of at least 1, or a percentage, as 50% [bad-strategy]
@@ -193,9 +210,50 @@ func TestReadRefusesTooManyStagesAndNone(t *testing.T) {
 		"spec:\n  stages:\n" + strings.Repeat("  - {}\n", 32): "spec.stages: has 32 stages; want 1 to 31",
 	} {
 		s, ds := Read(manifest(t, head+stages+"\n"))
-		if got := printed(ds); s != nil || !strings.Contains(got, want) {
+		if got := printed(ds); s != nil || !strings.Contains(got, want) || strings.Contains(got, "is the name of another") {
 			t.Errorf("%q: got %s, want %s", stages, got, want)
 		}
+	}
+	most := head + "spec:\n  stages:\n"
+	for i := range 31 {
+		most += fmt.Sprintf("  - {name: s%d}\n", i)
+	}
+	if s, ds := Read(manifest(t, most)); s == nil || len(s.Stages) != 31 {
+		t.Errorf("31 stages: got %v, %s", s, printed(ds))
+	}
+}
+
+// TestReadTakesWhatIsAtItsBounds holds the least and the most of each field, and words that say what is so without them.
+func TestReadTakesWhatIsAtItsBounds(t *testing.T) {
+	s, ds := Read(manifest(t, `apiVersion: placement.kubernetes-fleet.io/v1
+kind: ClusterStagedUpdateStrategy
+metadata:
+  name: a
+  annotations:
+    waybill.dev/max-failures: "150"
+    waybill.dev/max-failures.two: "2147483647"
+    waybill.dev/on-failure: Stop
+    waybill.dev/newer: Restart
+    waybill.dev/unmatched: last
+spec:
+  stages:
+  - {name: one, maxConcurrency: 1, labelSelector: {matchLabels: {ring: a, tier: b}}}
+  - {name: two, maxConcurrency: 2147483647}
+  - {name: three, maxConcurrency: 1%}
+  - {name: four, maxConcurrency: 100%}
+`))
+	if s == nil || len(ds) > 0 {
+		t.Fatal(printed(ds))
+	}
+	var got []string
+	for _, stage := range s.Stages {
+		got = append(got, stage.MaxConcurrency.String()+"/"+stage.MaxFailures.String())
+	}
+	if got, want := strings.Join(got, " "), "1/150 2147483647/2147483647 1%/150 100%/150"; got != want {
+		t.Errorf("concurrency and failures are %s, want %s", got, want)
+	}
+	if s.OnFailure != Stop || s.Newer != Restart || s.Unmatched != Last || len(s.Stages[0].LabelSelector.MatchLabels) != 2 {
+		t.Errorf("read as %+v", s)
 	}
 }
 
@@ -216,9 +274,9 @@ func TestRefusal(t *testing.T) {
 		"ClusterResourcePlacement": "", "ClusterStagedUpdateStrategy": "",
 	} {
 		for _, version := range []string{"v1beta1", "v1", "v1alpha1"} {
-			o := manifest(t, "apiVersion: placement.kubernetes-fleet.io/"+version+"\nkind: "+kind+"\nmetadata: {name: a}\n")
+			o := manifest(t, "apiVersion: placement.kubernetes-fleet.io/"+version+"\nkind: "+kind+"\nmetadata: {name: a, namespace: team}\n")
 			d, refused := Refusal(o)
-			if refused != (hint != "") || d.Hint != hint || refused && (d.Severity != diag.Error || d.Code != diag.NotAPolicy) {
+			if refused != (hint != "") || d.Hint != hint || refused && (d.Severity != diag.Error || d.Code != diag.NotAPolicy || !strings.HasPrefix(d.Message, kind+" team/a: ") || !strings.HasSuffix(d.Message, ", and not read from files")) {
 				t.Errorf("%s %s: %v", version, kind, d)
 			}
 		}

@@ -66,6 +66,7 @@ func TestDerived(t *testing.T) {
 		{"no ports", `{type: ClusterSetIP, ports: []}`, "", ""},
 		{"no type", `{ports: [{port: 80}]}`, "", "error unsupported-value"},
 		{"a port that is none", `{type: ClusterSetIP, ports: [{port: http}]}`, "", "error invalid-value"},
+		{"what is not local", `{type: ClusterSetIP, internalTrafficPolicy: Cluster, ports: [{port: 80}]}`, `{type: ClusterIP, ports: [{port: 80}]}`, ""},
 		{
 			"addresses, and what is local", `{type: ClusterSetIP, ips: [1.2.3.4], internalTrafficPolicy: Local, ports: [{port: 80}]}`,
 			`{type: ClusterIP, ports: [{port: 80}]}`, "warning unused-field, warning unused-field",
@@ -74,6 +75,11 @@ func TestDerived(t *testing.T) {
 		objs, diags := services.WithDerived(objects(t, imported(tt.spec)), services.Derive)
 		if got := codes(diags); got != tt.said {
 			t.Errorf("%s: it says %q, want %q", tt.name, got, tt.said)
+		}
+		for _, d := range diags {
+			if !strings.HasPrefix(d.Message, "ServiceImport shop/api: ") || d.Pos.Line == 0 {
+				t.Errorf("%s: it does not say of what: %s", tt.name, d)
+			}
 		}
 		if tt.want == "" {
 			if len(objs) != 1 {
@@ -105,6 +111,7 @@ func TestNamesOfDerivedServices(t *testing.T) {
 	}{
 		{"another name", []string{named("far")}, []string{"far"}, ""},
 		{"no name of a Service", []string{named("1st")}, nil, "error invalid-value"},
+		{"no name of a headless Service", []string{strings.Replace(named("1st"), "ClusterSetIP", "Headless", 1)}, nil, "error invalid-value"},
 		{"two of one name", []string{named("far"), other}, []string{"far"}, "error duplicate-object"},
 		{"one that the source has", []string{named("far"), local}, nil, "error duplicate-object"},
 	} {
@@ -116,6 +123,16 @@ func TestNamesOfDerivedServices(t *testing.T) {
 		if !slices.Equal(got, tt.want) || codes(diags) != tt.said {
 			t.Errorf("%s: derived are %v, and it says %v", tt.name, got, diags)
 		}
+	}
+}
+
+// TestDerivedLeavesTheListAlone holds that two callers who have one list get each their own Services.
+func TestDerivedLeavesTheListAlone(t *testing.T) {
+	list := append(make([]*object.Object, 0, 2), objects(t, imported(`{type: ClusterSetIP, ports: [{port: 80}]}`))...)
+	first, _ := services.WithDerived(list, services.Derive)
+	second, _ := services.WithDerived(list, services.Derive)
+	if first[1] == second[1] || list[:2][1] != nil {
+		t.Error("the second list is written over the first")
 	}
 }
 
@@ -174,6 +191,18 @@ func TestMerge(t *testing.T) {
 			[]string{"a: {clusterIP: None}", "b c: {ports: [{port: 80}]}"},
 			"TypeConflict a/b c type: headless in a, with a cluster IP in b;, lost b c",
 		},
+		{"two protocols of one number", []string{"a b: {ports: [{name: dns, port: 53, protocol: UDP}, {name: dns-tcp, port: 53}]}"}, "; dns 53, dns-tcp 53"},
+		{"the order of ports", []string{"a: {ports: [{name: a, port: 1}, {name: b, port: 2}]}", "b: {ports: [{name: b, port: 2}, {name: a, port: 1}]}"}, "; a 1, b 2"},
+		{"no ports", []string{"a: {}", "b: {ports: [{port: 80}]}"}, "PortConflict a/b ports: none in a, 80/TCP in b;  80"},
+		{
+			"the time of session affinity",
+			[]string{
+				"a: {sessionAffinity: ClientIP}", "b: {sessionAffinity: ClientIP, sessionAffinityConfig: {}}",
+				"c: {sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {}}}", "d: {sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 9}}}",
+			},
+			"SessionAffinityConfigConflict a/d seconds of session affinity: as by default in a, 9 in d;",
+		},
+		{"the time of no session affinity", []string{"a: {}", "b: {sessionAffinity: None, sessionAffinityConfig: {clientIP: {timeoutSeconds: 9}}}"}, ";"},
 		{
 			"session affinity",
 			[]string{"a: {sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}}", "b: {}"},
@@ -217,6 +246,10 @@ func TestCompleted(t *testing.T) {
 	if services.Completed(is, &same) != is {
 		t.Error("ports that are the same everywhere are those of the import")
 	}
+	taken := merged(t, "a: {ports: [{name: http, port: 81}]}", "b: {ports: [{name: http, port: 80}]}")
+	if services.Completed(is, &taken) != is {
+		t.Error("a port is added beside one of its name")
+	}
 	for _, tt := range []struct {
 		spec string
 		of   []string
@@ -238,13 +271,24 @@ func TestCompleted(t *testing.T) {
 			"map[ports:[map[port:80]] sessionAffinity:ClientIP sessionAffinityConfig:map[clientIP:map[timeoutSeconds:9]] type:ClusterIP]",
 		},
 		{
+			`{type: ClusterSetIP, ports: [{name: http, port: 80}]}`,
+			[]string{"a: {ports: [{port: 81}, {name: grpc, port: 82, protocol: UDP, appProtocol: h2c}]}", "b: {ports: [{name: http, port: 80}]}"},
+			"map[ports:[map[name:http port:80] map[port:81 protocol:TCP] map[appProtocol:h2c name:grpc port:82 protocol:UDP]] type:ClusterIP]",
+		},
+		{`{type: ClusterSetIP, ports: [{port: 80}]}`, []string{"a: {sessionAffinity: ClientIP}"}, "map[ports:[map[port:80]] sessionAffinity:ClientIP type:ClusterIP]"},
+		{`{type: Headless, ports: [{port: 80}]}`, []string{"a: {sessionAffinity: ClientIP}"}, "map[clusterIP:None ports:[map[port:80]] type:ClusterIP]"},
+		{
 			`{type: ClusterSetIP, sessionAffinity: None, ports: [{port: 80}]}`,
 			[]string{"a: {sessionAffinity: ClientIP} | {exportedLabels: {a: b}}"},
 			"map[ports:[map[port:80]] sessionAffinity:None type:ClusterIP]",
 		},
 	} {
 		m := merged(t, tt.of...)
-		got := services.Completed(derive(tt.spec), &m)
+		from := derive(tt.spec)
+		got := services.Completed(from, &m)
+		if before := derive(tt.spec); fmt.Sprint(from.Content()) != fmt.Sprint(before.Content()) {
+			t.Errorf("%s with %v: what was derived is changed: %v", tt.spec, tt.of, from.Content())
+		}
 		if text := fmt.Sprint(got.Content()["spec"]); text != tt.want {
 			t.Errorf("%s with %v is\n%s\nwant\n%s", tt.spec, tt.of, text, tt.want)
 		}
@@ -265,6 +309,7 @@ func TestPorts(t *testing.T) {
 		{nil, nil, nil},
 		{[]karmada.ExposurePort{{Name: "http", Port: 99}}, []string{"http"}, nil}, // a name counts
 		{[]karmada.ExposurePort{{Port: 81}, {Name: "admin", Port: 81}, {Port: 80}}, []string{"admin", "http"}, nil},
+		{[]karmada.ExposurePort{{Port: 80}, {Port: 81}}, []string{"admin", "http"}, nil},
 		{[]karmada.ExposurePort{{Name: "grpc", Port: 80}, {Port: 80}, {Port: 99}}, []string{"http"}, []int{0, 2}},
 	} {
 		names, lacks := services.Ports(tt.exposed, &s)
@@ -275,6 +320,16 @@ func TestPorts(t *testing.T) {
 		if !slices.Equal(names, tt.want) || !slices.Equal(at, tt.lacks) {
 			t.Errorf("%v is %v, and lacks %v", tt.exposed, names, lacks)
 		}
+	}
+}
+
+// TestPortsThatAreNotThere holds what is said of them, and of a Service whose port has no name.
+func TestPortsThatAreNotThere(t *testing.T) {
+	s := decoded[corev1.ServiceSpec](t, "{ports: [{port: 80}]}")
+	names, lacks := services.Ports([]karmada.ExposurePort{{Port: 80}, {Port: 99}, {Name: "grpc", Port: 80}}, &s)
+	want := []services.NoPort{{Index: 1, What: "the number 99", Has: "80/TCP"}, {Index: 2, What: "the name grpc", Has: "80/TCP"}}
+	if !slices.Equal(names, []string{""}) || !slices.Equal(lacks, want) {
+		t.Errorf("exposed are %q, and it lacks %+v", names, lacks)
 	}
 }
 
@@ -300,7 +355,7 @@ func TestOwners(t *testing.T) {
 		if a := p.Spec.Placement.ClusterAffinity; a != nil {
 			got = a.ClusterNames
 		}
-		if !slices.Equal(got, tt.want) || !p.Overwrites() || p.Divides() || p.String() != "MultiClusterService shop/api" {
+		if !slices.Equal(got, tt.want) || !p.Overwrites() || p.Divides() || p.Spec.SchedulerName != karmada.DefaultScheduler || p.String() != "MultiClusterService shop/api" {
 			t.Errorf("%s is placed on %v, want %v", tt.spec, got, tt.want)
 		}
 	}
@@ -328,6 +383,32 @@ func TestFile(t *testing.T) {
 	want := services.File{Exports: []services.Export{{Namespace: "shop", Service: "api"}, {Namespace: "shop", Service: "web", Book: true}}, Imports: []services.Import{f.Imports[1], f.Imports[0]}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s is read as %+v, %v", data, got, err)
+	}
+	const text = `{
+  "exports": [
+    {"namespace":"shop","service":"api"},
+    {"namespace":"shop","service":"web","book":true}
+  ],
+  "imports": [
+    {"namespace":"shop","service":"api","style":"derived","derived":"derived-api","from":["eu"]},
+    {"namespace":"shop","service":"api","style":"native","from":["eu","us"],"ports":["http"]}
+  ]
+}
+`
+	if string(data) != text {
+		t.Errorf("it is written as\n%s\nwant\n%s", data, text)
+	}
+	slices.Reverse(lines)
+	if again := services.Encode(lines); string(again) != text {
+		t.Errorf("from the other end it is written as\n%s", again)
+	}
+	var booked []string
+	for i := range lines {
+		booked = append(booked, lines[i].Booked())
+	}
+	slices.Sort(booked)
+	if got := slices.Compact(booked); !slices.Equal(got, []string{"", "shop/web"}) {
+		t.Errorf("by books are %q", got)
 	}
 	if empty := services.Encode(nil); empty != nil {
 		t.Errorf("an empty file is %s", empty)

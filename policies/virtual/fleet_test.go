@@ -24,6 +24,7 @@ func TestNewFindsWhatIsWrong(t *testing.T) {
 		want     string
 	}{
 		{"two locations", []karmada.Cluster{host("u"), with(cluster("a"), "u"), with(cluster("b"), "")}, ""},
+		{"only one knows its id", []karmada.Cluster{host(""), with(cluster("a"), "u")}, ""},
 		{"no host", []karmada.Cluster{*cluster("a")}, `a: its host "edge" is not registered`},
 		{"a host that is virtual", []karmada.Cluster{host(""), *cluster("a"), *cluster("b", karmada.VirtualOfAnnotation, "a")}, "b: its host a is virtual itself, of edge"},
 		{
@@ -51,8 +52,63 @@ func TestNewFindsWhatIsWrong(t *testing.T) {
 			}
 		})
 	}
-	if virtual.New(fleet.New([]karmada.Cluster{host("")})) != nil {
+	none := virtual.New(fleet.New([]karmada.Cluster{host("")}))
+	if none != nil || none.Problems() != nil || none.At(0) != nil || none.Wrong(0) || none.Host(0) != 0 || none.Clashes(map[string][]bool{"shop": {true}}) != nil {
 		t.Error("a fleet without virtual clusters has some")
+	}
+}
+
+// TestClashes holds that one namespace of an API server is of one cluster: of those of which that is known.
+func TestClashes(t *testing.T) {
+	f := fleet.New([]karmada.Cluster{
+		hostNamed("edge"), *cluster("a", karmada.SuffixAnnotation, "-x"), *cluster("b", karmada.SuffixAnnotation, "-y-x"),
+		*cluster("c", karmada.VirtualOfAnnotation, "gone", karmada.SuffixAnnotation, "-x"), hostNamed("far"),
+		*cluster("d", karmada.SuffixAnnotation, "-z"), *cluster("e", karmada.SuffixAnnotation, "-z"),
+	})
+	v := virtual.New(f)
+	for _, tt := range []struct {
+		name string
+		used string // namespaces of templates in clusters
+		want string // as namespaces of API servers
+	}{
+		{"each has its own", "shop@a shop@b shop@edge shop@far", ""},
+		{"two virtual ones have one", "shop@b shop-y@a", "shop-y-x: b's shop and a's shop-y"},
+		{"a virtual one has one of its host", "shop@a shop-x@edge", "shop-x: a's shop and edge's shop-x"},
+		{"a cluster beside has the same", "shop@a shop-x@far", ""},
+		{"three have one", "shop@b shop-y@a shop-y-x@edge", "shop-y-x: b's shop and a's shop-y; shop-y-x: b's shop and edge's shop-y-x"},
+		{"the host of one is not known", "shop@c shop-x@far", ""},
+		{"what is wrong with two is said already", "shop@d shop@e shop-z@edge", ""},
+		{"what has no namespace has none", "@a @edge", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			used := map[string][]bool{}
+			for claim := range strings.FieldsSeq(tt.used) {
+				namespace, name, _ := strings.Cut(claim, "@")
+				if used[namespace] == nil {
+					used[namespace] = make([]bool, len(f.Clusters()))
+				}
+				used[namespace][slices.IndexFunc(f.Clusters(), func(c *fleet.Cluster) bool { return c.Name == name })] = true
+			}
+			var got []string
+			of := func(c virtual.Claim) string { return f.Clusters()[c.Cluster].Name + "'s " + c.Namespace }
+			for _, c := range v.Clashes(used) {
+				got = append(got, c.Namespace+": "+of(c.A)+" and "+of(c.B))
+			}
+			if got := strings.Join(got, "; "); got != tt.want {
+				t.Errorf("clashes are %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSharedServer holds whose API server a cluster is reached by, if others are on it, too.
+func TestSharedServer(t *testing.T) {
+	edge, alone := hostNamed("edge"), hostNamed("alone")
+	registered := []*karmada.Cluster{&alone, &edge, cluster("a")}
+	for i, want := range []string{"", "edge", "edge"} {
+		if got := virtual.SharedServer(registered, registered[i]); got != want {
+			t.Errorf("%s shares the API server of %q, want %q", registered[i].Name, got, want)
+		}
 	}
 }
 

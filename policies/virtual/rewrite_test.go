@@ -1,6 +1,7 @@
 package virtual_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -94,6 +95,21 @@ func TestRewrite(t *testing.T) {
 		{"replicas of a job by name", "kubeflow.org/v1 TFJob", meta + "spec: {tfReplicaSpecs: {PS: {template: {spec: " + pod + "}}}}", mapped + "spec: {tfReplicaSpecs: {PS: {template: {spec: " + placed + "}}}}"},
 		{"pods without a template", "flink.apache.org/v1beta1 FlinkDeployment", meta + "spec: {image: x}", mapped + "spec: {image: x, podTemplate: {spec: {nodeSelector: {location: beijing}}}}"},
 		{
+			"a selector of namespaces by a list alone", "networking.k8s.io/v1 NetworkPolicy",
+			meta + "spec: {egress: [{to: [{namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [db]}]}}]}]}",
+			mapped + "spec: {egress: [{to: [{namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [db-bj]}]}}]}]}",
+		},
+		{"subjects that are none", rbac + "RoleBinding", meta + "subjects: [shop, {kind: ServiceAccount, name: a, namespace: 3}]", mapped + "subjects: [shop, {kind: ServiceAccount, name: a, namespace: 3}]"},
+		{"a Namespace of somebody else's", "example.org/v1 Namespace", meta, mapped},
+		{"a Pod without a spec", "v1 Pod", meta + "spec: none", mapped + "spec: none"},
+		{
+			"replicas of a job by name, of which some have no pods", "kubeflow.org/v1 TFJob",
+			meta + "spec: {tfReplicaSpecs: {Chief: {}, PS: {template: {spec: " + pod + "}}, Worker: {template: {spec: " + pod + "}}, Zeta: {}}}",
+			mapped + "spec: {tfReplicaSpecs: {Chief: {}, PS: {template: {spec: " + placed + "}}, Worker: {template: {spec: " + placed + "}}, Zeta: {}}}",
+		},
+		{"pods of a template that is there", "flink.apache.org/v1beta1 FlinkDeployment", meta + "spec: {podTemplate: {spec: " + pod + "}}", mapped + "spec: {podTemplate: {spec: " + placed + "}}"},
+		{"pods of a template that is none", "flink.apache.org/v1beta1 FlinkDeployment", meta + "spec: {podTemplate: none}", mapped + "spec: {podTemplate: none}"},
+		{
 			"namespaces of an affinity", "v1 Pod",
 			meta + "spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{namespaces: [db, other]}]}}}",
 			mapped + "spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{namespaces: [db-bj, other]}]}}, nodeSelector: {location: beijing}}",
@@ -115,6 +131,75 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+// TestRewriteWithoutNodes holds that a virtual cluster of all nodes chooses none, and that a cluster with an API server of its own changes
+// nothing.
+func TestRewriteWithoutNodes(t *testing.T) {
+	const from = "metadata: {name: x, namespace: shop}\nspec: {containers: [{name: c}], affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{namespaces: [%s]}]}}}"
+	all := virtual.Of(cluster("ke-beijing", karmada.SuffixAnnotation, "-bj"))
+	for _, namespace := range []string{"db", "other"} {
+		given := content(t, "v1 Pod", fmt.Sprintf(from, namespace))
+		got, err := all.Rewrite(given, has)
+		want := strings.NewReplacer("shop", "shop-bj", "[db]", "[db-bj]").Replace(fmt.Sprintf(from, namespace))
+		if diff := cmp.Diff(content(t, "v1 Pod", want), got); diff != "" || err != nil {
+			t.Errorf("it is (-want +got): %v\n%s", err, diff)
+		}
+		var own *virtual.Mapping
+		got, err = own.Rewrite(given, has)
+		if diff := cmp.Diff(given, got); diff != "" || err != nil {
+			t.Errorf("with an API server of its own it is (-want +got): %v\n%s", err, diff)
+		}
+		if texts := own.Texts(content(t, "v1 ConfigMap", "metadata: {name: x, namespace: shop}\ndata: {url: web.shop.svc}"), has); texts != nil {
+			t.Errorf("with an API server of its own Services are called otherwise: %v", texts)
+		}
+	}
+}
+
+// TestNames holds what is called what, on the way there and back, and what is the virtual cluster's.
+func TestNames(t *testing.T) {
+	configMap := func(namespace string) object.Ref {
+		return object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: "shop-bj"}
+	}
+	namespace := func(group, name string) object.Ref {
+		return object.Ref{Group: group, Kind: "Namespace", Name: name}
+	}
+	var own *virtual.Mapping
+	for _, tt := range []struct {
+		mapping  *virtual.Mapping
+		template object.Ref
+		server   object.Ref
+	}{
+		{beijing(), configMap("shop"), configMap("shop-bj")},
+		{beijing(), configMap(""), configMap("")},
+		{beijing(), namespace("", "shop"), namespace("", "shop-bj")},
+		{beijing(), namespace("example.org", "shop"), namespace("example.org", "shop")},
+		{own, configMap("shop"), configMap("shop")},
+	} {
+		if got := tt.mapping.Ref(tt.template); got != tt.server {
+			t.Errorf("%v is called %v, want %v", tt.template, got, tt.server)
+		}
+		if got := tt.mapping.Template(tt.server); got != tt.template {
+			t.Errorf("%v is %v, want %v", tt.server, got, tt.template)
+		}
+	}
+	for _, tt := range []struct {
+		mapping   *virtual.Mapping
+		namespace string
+		mapped    bool
+	}{{beijing(), "shop-bj", true}, {beijing(), "shop", false}, {beijing(), "-bj", false}, {beijing(), "a-bjx", false}, {own, "shop", true}} {
+		if got := tt.mapping.Mapped(tt.namespace); got != tt.mapped {
+			t.Errorf("%s is mapped: %v", tt.namespace, got)
+		}
+		if r := configMap(tt.namespace); !tt.mapped && tt.mapping.Template(r) != r {
+			t.Errorf("%v is called otherwise, though it is not the virtual cluster's", r)
+		}
+	}
+	for r, shared := range map[object.Ref]bool{configMap("shop"): false, configMap(""): true, namespace("", "shop"): false, namespace("example.org", "shop"): true} {
+		if got := virtual.Shared(r); got != shared {
+			t.Errorf("%v is shared: %v", r, got)
+		}
+	}
+}
+
 func TestWhatCannotBeMapped(t *testing.T) {
 	for _, tt := range []struct{ name, kind, fields, want string }{
 		{"a longer name than a namespace may have", "v1 ConfigMap", "metadata: {name: x, namespace: " + strings.Repeat("n", 61) + "}", "has 64 bytes; a namespace has 63 at most"},
@@ -122,9 +207,11 @@ func TestWhatCannotBeMapped(t *testing.T) {
 		{"a Namespace with a longer name", "v1 Namespace", "metadata: {name: " + strings.Repeat("n", 61) + "}", "has 64 bytes"},
 		{"a namespace of the whole API server", "v1 ConfigMap", "metadata: {name: x, namespace: kube-system}", "belongs to the whole API server of edge"},
 		{"other nodes", "v1 Pod", "metadata: {name: x, namespace: shop}\nspec: {nodeSelector: {location: hangzhou}}", "its nodeSelector says location: hangzhou, and the nodes of the virtual cluster ke-beijing have location: beijing"},
+		{"other nodes twice", "v1 Pod", "metadata: {name: x, namespace: shop}\nspec: {nodeSelector: {arch: amd64, location: hangzhou}}", "its nodeSelector says arch: amd64"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := beijing().Rewrite(content(t, tt.kind, tt.fields), has)
+			of := virtual.Of(cluster("ke-beijing", karmada.SuffixAnnotation, "-bj", karmada.SelectorAnnotation, "location=beijing,arch=arm64"))
+			_, err := of.Rewrite(content(t, tt.kind, tt.fields), has)
 			switch {
 			case tt.want == "" && err == nil:
 			case tt.want == "" || err == nil || !strings.Contains(err.Message, tt.want) || err.Hint == "":
@@ -144,6 +231,8 @@ func TestTexts(t *testing.T) {
 		},
 		{"a namespace that is elsewhere", "v1 ConfigMap", "metadata: {name: x, namespace: shop}\ndata: {url: kube-dns.kube-system.svc}", ""},
 		{"no Service", "v1 ConfigMap", "metadata: {name: x, namespace: shop}\ndata: {url: 'web.shop.svcs, shop.svc'}", ""},
+		{"one name twice", "v1 ConfigMap", "metadata: {name: x, namespace: shop}\ndata: {url: 'web.shop.svc,web.shop.svc', z: web.shop.svc}", "data.url: web.shop.svc is web.shop-bj.svc; data.z: web.shop.svc is web.shop-bj.svc"},
+		{"its own namespace, of which nobody knows", "v1 ConfigMap", "metadata: {name: x, namespace: lone}\ndata: {url: web.lone.svc}", "data.url: web.lone.svc is web.lone-bj.svc"},
 		{"a Secret", "v1 Secret", "metadata: {name: x, namespace: shop}\nstringData: {url: web.shop.svc}", ""},
 		{"what has the suffix", "v1 ConfigMap", "metadata: {name: x, namespace: shop}\ndata: {url: web.shop-bj.svc}", ""},
 	} {
