@@ -214,11 +214,11 @@ func TestReadRefusesTooManyStagesAndNone(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", stages, got, want)
 		}
 	}
-	most := head + "spec:\n  stages:\n"
+	var most strings.Builder
 	for i := range 31 {
-		most += fmt.Sprintf("  - {name: s%d}\n", i)
+		fmt.Fprintf(&most, "  - {name: s%d}\n", i)
 	}
-	if s, ds := Read(manifest(t, most)); s == nil || len(s.Stages) != 31 {
+	if s, ds := Read(manifest(t, head+"spec:\n  stages:\n"+most.String())); s == nil || len(s.Stages) != 31 {
 		t.Errorf("31 stages: got %v, %s", s, printed(ds))
 	}
 }

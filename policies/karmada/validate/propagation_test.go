@@ -97,13 +97,13 @@ func TestResourceSelectors(t *testing.T) {
 
 // TestAnyKind holds that a selector of any kind is bounded, by a namespace or by paths.
 func TestAnyKind(t *testing.T) {
-	const any = `spec: {resourceSelectors: [{apiVersion: "*", kind: "*"}]}`
+	const wild = `spec: {resourceSelectors: [{apiVersion: "*", kind: "*"}]}`
 	at := func(paths string) string {
-		return fmt.Sprintf(`{metadata: {name: web, annotations: {waybill.dev/paths: %q}}, `+any+`}`, paths)
+		return fmt.Sprintf(`{metadata: {name: web, annotations: {waybill.dev/paths: %q}}, `+wild+`}`, paths)
 	}
 	const paths = "metadata.annotations.waybill.dev/paths invalid-value"
 	run(t, policyGroup, "ClusterPropagationPolicy", []rule{
-		{"of every object", `{` + any + `}`, []string{"spec.resourceSelectors[0].kind invalid-value"}},
+		{"of every object", `{` + wild + `}`, []string{"spec.resourceSelectors[0].kind invalid-value"}},
 		{"of one namespace", `{spec: {resourceSelectors: [{apiVersion: "*", kind: "*", namespace: shop}]}}`, nil},
 		{"of paths", at("apps/\n!apps/old/"), nil},
 		{"of no path", at("# apps/\n\n"), []string{paths}},
@@ -112,7 +112,7 @@ func TestAnyKind(t *testing.T) {
 		{"a kind of any apiVersion", `{spec: {resourceSelectors: [{apiVersion: "*", kind: Secret, namespace: shop}]}}`, []string{"spec.resourceSelectors[0].apiVersion invalid-value"}},
 		{"any kind of an apiVersion", `{spec: {resourceSelectors: [{apiVersion: v1, kind: "*", namespace: shop}]}}`, []string{"spec.resourceSelectors[0].kind invalid-value"}},
 	})
-	run(t, policyGroup, "PropagationPolicy", []rule{{"of the policy's own namespace", `{` + any + `}`, nil}})
+	run(t, policyGroup, "PropagationPolicy", []rule{{"of the policy's own namespace", `{` + wild + `}`, nil}})
 }
 
 func TestPropagationSpec(t *testing.T) {
