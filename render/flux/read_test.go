@@ -2,9 +2,11 @@ package flux_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -200,5 +202,89 @@ func TestWhatAReleaseDependsOn(t *testing.T) {
 	}
 	if !flux.NewIndex(nil).With(nil).Waits(written(t, "x.yaml HelmRelease a/web {valuesFrom: [{kind: ConfigMap, name: settings}]}")[0]) {
 		t.Error("it waits for nothing, though what it names is not there")
+	}
+}
+
+// TestWhatAReleaseIsRenderedWith holds what a HelmRelease takes from its cluster, from Secrets and from a random key.
+func TestWhatAReleaseIsRenderedWith(t *testing.T) {
+	const from = "x.yaml HelmRelease a/web {interval: 1h, chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: this}}}, valuesFrom: [%s]}\n"
+	const secret = "x.yaml Secret a/secret {values.yaml: 'dG9rZW46IGh1bnRlcjI='}\n" // token: hunter2
+	eu := flux.Setting{Cluster: flux.Facts(flux.Cluster{Name: "eu", Region: "west", Zones: []string{"a", "b"}, Labels: map[string]string{"tier": "prod"}, Annotations: map[string]string{"x/y": "z"}})}
+	const fact = "{kind: Cluster, valuesKey: %s, targetPath: v}"
+	for _, tt := range []struct {
+		name, from string
+		in         flux.Setting
+		want, said string
+	}{
+		{"the name of its cluster", fmt.Sprintf(fact, "name"), eu, "map[v:eu]", ""},
+		{"the first zone", fmt.Sprintf(fact, "zone"), eu, "map[v:a]", ""},
+		{"a label", fmt.Sprintf(fact, "labels.tier"), eu, "map[v:prod]", ""},
+		{"an annotation", fmt.Sprintf(fact, "annotations.x/y"), eu, "map[v:z]", ""},
+		{"a label that there is not", fmt.Sprintf(fact, "labels.ring"), eu, "", "labels.ring"},
+		{"no cluster", fmt.Sprintf(fact, "name"), flux.Setting{}, "", "the release is rendered for no cluster"},
+		{"a Secret", "{kind: Secret, name: secret}", flux.Setting{}, "map[token:hunter2]", ""},
+		{"a Secret that is disguised", "{kind: Secret, name: secret}", flux.Setting{Random: flux.Random{Disguised: true}}, "map[token:ivoufs3]", ""},
+		{"a Secret that is not there", "{kind: Secret, name: none}", flux.Setting{}, "", "none"},
+		{"a Secret that need not be there", "{kind: Secret, name: none, optional: true}", flux.Setting{}, "map[]", ""},
+		{"an entry that there is not", "{kind: Secret, name: secret, valuesKey: other}", flux.Setting{}, "", "other"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			job, said := reading(t, fmt.Sprintf(from, tt.from)+secret+"x.yaml GitRepository a/this {url: https://git.example.com/fleet}\n", tt.in)
+			got := ""
+			if job != nil {
+				got = fmt.Sprint(job.Helm.Release.Values)
+			}
+			if got != tt.want || (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) {
+				t.Errorf("values are %s, and it says %s\nwant %s, and %s", got, said, tt.want, tt.said)
+			}
+		})
+	}
+	for _, open := range []bool{false, true} {
+		job, said := reading(t, fmt.Sprintf(from, "{kind: Secret, name: secret}")+secret+"x.yaml GitRepository a/this {url: https://git.example.com/fleet}\n", flux.Setting{Open: open})
+		if job == nil || !slices.Contains(job.Secrets, "hunter2") || slices.Contains(job.Secrets, "token") {
+			t.Fatalf("its Secrets are not told: %s", said)
+		}
+		if masked := job.Masked; (masked == nil) != open || masked != nil && fmt.Sprint(masked.Helm.Release.Values) != "map[token:ivoufs3]" {
+			t.Errorf("where everybody may read Secrets: %v, what stands for it is %+v", open, masked)
+		}
+	}
+}
+
+// TestWhatAReleaseDrawsFrom holds that a release draws if it says so, there is a key, and nothing is wrong with that.
+func TestWhatAReleaseDrawsFrom(t *testing.T) {
+	key, err := draw.NewKey([]byte("0123456789abcdef0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, allow string
+		random      flux.Random
+		draws       bool
+		said        string
+	}{
+		{"it says so", "randAlphaNum", flux.Random{Key: key, Source: "fleet"}, true, ""},
+		{"it does not", "", flux.Random{Key: key, Source: "fleet"}, false, ""},
+		{"it allows something else", "now", flux.Random{Key: key, Source: "fleet"}, false, ""},
+		{"there is no key", "randAlphaNum", flux.Random{Source: "fleet"}, false, ""},
+		{"the key is another one", "randAlphaNum", flux.Random{Key: key, Source: "fleet", Wrong: "the key is another one"}, false, "it draws nothing: the key is another one"},
+		{"the key is another one, and nothing is drawn", "", flux.Random{Key: key, Source: "fleet", Wrong: "the key is another one"}, false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			all := written(t, "x.yaml HelmRelease a/web {interval: 1h, chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: this}}}}\nx.yaml GitRepository a/this {url: https://git.example.com/fleet}\n")
+			content := all[0].Content()
+			meta := map[string]any{"name": "web", "namespace": "a", "annotations": map[string]any{"waybill.dev/allow-functions": tt.allow}}
+			if tt.allow == "" {
+				delete(meta, "annotations")
+			}
+			release := all[0].With(map[string]any{"apiVersion": content["apiVersion"], "kind": content["kind"], "metadata": meta, "spec": content["spec"]})
+			repository := flux.Identify([]string{"GitRepository/a/this"}, all, nil)
+			job, diags := flux.Read(release, flux.NewIndex(all), flux.Setting{Repository: &repository, Random: tt.random})
+			if draws := job != nil && job.Draws(); draws != tt.draws || (job == nil) != (tt.said != "") || !strings.Contains(fmt.Sprint(diags), tt.said) {
+				t.Errorf("it draws: %v, and it says %v", draws, diags)
+			}
+			if flux.AsksCluster(release) != (tt.allow == "randAlphaNum") {
+				t.Errorf("it may be another one in each cluster: %v", flux.AsksCluster(release))
+			}
+		})
 	}
 }

@@ -97,7 +97,7 @@ func TestForeign(t *testing.T) {
 			around: "sync.yaml Kustomization a/x {path: ./clusters/eu, sourceRef: {name: root}}\nx.yaml GitRepository a/root " + fleet + "\nx.yaml GitRepository a/y " + other, ref: "GitRepository/a/root", want: unsaid,
 		},
 		{
-			name:   "one that builds all there is is not",
+			name:   "one that builds the whole repository is not",
 			around: "sync.yaml Kustomization a/x {path: ./, sourceRef: {name: root}}\nx.yaml GitRepository a/root " + fleet + "\nx.yaml GitRepository a/y " + other, ref: "GitRepository/a/root", want: unsaid,
 		},
 		{name: "of the same place is", said: "GitRepository/a/y", around: "x.yaml GitRepository a/y " + fleet + "\nx.yaml GitRepository a/z {url: 'ssh://git@GIT.example.com/fleet.git', ref: {branch: master}}", ref: "GitRepository/a/z"},
