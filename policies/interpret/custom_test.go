@@ -154,6 +154,51 @@ spec: {template: {spec: {containers: [{name: c, envFrom: [{configMapRef: {name: 
 	}
 }
 
+// TestDependenciesOfAScript holds that they are in order, each once, and by name where they have one.
+func TestDependenciesOfAScript(t *testing.T) {
+	in := interpret.New(teach(t, "a", things, "dependencyInterpretation", `function GetDependencies(obj) return {
+		{apiVersion = "v1", kind = "Secret", namespace = "shop", name = "z"},
+		{apiVersion = "v1", kind = "Secret", namespace = "shop", name = "a", labelSelector = {matchLabels = {app = "x"}}},
+		{apiVersion = "v1", kind = "ConfigMap", namespace = "shop", name = "z"},
+		{apiVersion = "v1", kind = "Secret", namespace = "shop", name = "z"}} end`))
+	got, err := in.Dependencies(of(t, things, "metadata: {name: t, namespace: shop}"))
+	want := []interpret.Dependency{
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "z"},
+		{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "a"},
+		{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "z"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestWithoutCustomizations holds that an interpreter without them spends nothing, and is what is left of one that has some.
+func TestWithoutCustomizations(t *testing.T) {
+	bare := interpret.New()
+	bare.Renew()
+	if bare.Spent() != 0 || !bare.Respend(0) || bare.Respend(1) {
+		t.Errorf("it has spent %d, and may spend", bare.Spent())
+	}
+	taught := interpret.New(teach(t, "c", "apps/v1 Deployment", "replicaResource", "function GetReplicas() return 9 end"))
+	d := of(t, "apps/v1 Deployment", "metadata: {name: d}\nspec: {replicas: 2}")
+	for in, want := range map[*interpret.Interpreter]int32{bare: 2, taught: 9, taught.Uncustomized(): 2} {
+		if n, _, _, err := in.Replicas(d); n != want || err != nil {
+			t.Errorf("%d replicas, %v, want %d", n, err, want)
+		}
+	}
+	want := []interpret.Answer{
+		{Operation: karmada.InterpreterOperationInterpretReplica, By: "customization c"},
+		{Operation: karmada.InterpreterOperationReviseReplica, By: "native"},
+		{Operation: karmada.InterpreterOperationInterpretDependency, By: "native"},
+	}
+	if diff := cmp.Diff(want, taught.Answers(d)); diff != "" {
+		t.Errorf("who answers (-want +got)\n%s", diff)
+	}
+	if got := taught.Answers(of(t, things, "metadata: {name: t}")); got != nil {
+		t.Errorf("a kind that nobody knows is answered by %v", got)
+	}
+}
+
 func TestTheFirstCustomizationByNameAnswers(t *testing.T) {
 	returning := func(n string) string { return "function GetReplicas() return " + n + " end" }
 	in := interpret.New(
@@ -206,6 +251,14 @@ func TestAMistakeOfAScriptIsAnError(t *testing.T) {
 		{"replicas that are text", "replicaResource", "function GetReplicas() return 'x' end", `it returned a string for the replicas, want a whole number between 0 and 2147483647`},
 		{"half a replica", "replicaResource", "function GetReplicas() return 0.5 end", "it returned 0.5 for the replicas"},
 		{"more replicas than there can be", "replicaResource", "function GetReplicas() return 2 ^ 32 end", "it returned 4294967296 for the replicas"},
+		{"one replica more than there can be", "replicaResource", "function GetReplicas() return 2 ^ 31 end", "it returned 2147483648 for the replicas"},
+		{"fewer replicas than none", "replicaResource", "function GetReplicas() return -1 end", "it returned -1 for the replicas"},
+		{"requirements that are a list", "replicaResource", "function GetReplicas() return 1, {'x'} end", "it returned a list, want an object"},
+		{"a dependency that is text", "dependencyInterpretation", "function GetDependencies() return {'x'} end", "reading dependency 1 that it returned: it is a string"},
+		{"a dependency by labels that cannot be read", "dependencyInterpretation", "function GetDependencies() return {{apiVersion = 'v1', kind = 'Secret', labelSelector = {matchExpressions = {{key = 'a', operator = 'Near'}}}}} end", "is not a valid label selector operator"},
+		{"a component that is text", "componentResource", "function GetComponents() return {'x'} end", "reading component 1 that it returned: it is a string"},
+		{"a component with half a replica", "componentResource", "function GetComponents() return {{name = 'a', replicas = 0.5}} end", "reading component 1 that it returned: it returned 0.5 for the replicas"},
+		{"a component that needs a quantity without end", "componentResource", "function GetComponents() return {{name = 'a', replicas = 1, replicaRequirements = {resourceRequest = {cpu = '1e99999'}}}} end", "exponent of over three digits"},
 		{"no replicas", "replicaResource", "function GetReplicas() end", "it returned nil for the replicas"},
 		{"requirements that are none", "replicaResource", "function GetReplicas() return 1, {resourceRequest = {cpu = 'x'}} end", "reading the requirements it returned"},
 		{"a quantity without end", "replicaResource", "function GetReplicas() return 1, {resourceRequest = {cpu = '1e99999'}} end", "exponent of over three digits"},

@@ -61,9 +61,9 @@ func TestDefaultsOfPods(t *testing.T) {
 		},
 		{
 			name: "volumes",
-			spec: `{volumes: [{name: a}, {name: b, configMap: {}}, {name: c, secret: {defaultMode: 256}}, {name: d, projected: {sources: [{serviceAccountToken: {path: p}}, {downwardAPI: {items: [{fieldRef: {}}]}}]}}, {name: e, downwardAPI: {items: [{fieldRef: {}}]}},
+			spec: `{volumes: [{name: a}, {name: o, emptyDir: null}, {name: b, configMap: {}}, {name: c, secret: {defaultMode: 256}}, {name: d, projected: {sources: [{serviceAccountToken: {path: p}}, {downwardAPI: {items: [{fieldRef: {}}]}}]}}, {name: e, downwardAPI: {items: [{fieldRef: {}}]}},
   {name: f, hostPath: {path: /}}, {name: g, ephemeral: {volumeClaimTemplate: {spec: {}}}}, {name: h, nfs: {}}, {name: i, secret: {}}]}`,
-			want: `{` + podDefaults + `, volumes: [{name: a, emptyDir: {}}, {name: b, configMap: {defaultMode: 420}}, {name: c, secret: {defaultMode: 256}},
+			want: `{` + podDefaults + `, volumes: [{name: a, emptyDir: {}}, {name: o, emptyDir: {}}, {name: b, configMap: {defaultMode: 420}}, {name: c, secret: {defaultMode: 256}},
   {name: d, projected: {defaultMode: 420, sources: [{serviceAccountToken: {path: p, expirationSeconds: 3600}}, {downwardAPI: {items: [{fieldRef: {apiVersion: v1}}]}}]}}, {name: e, downwardAPI: {defaultMode: 420, items: [{fieldRef: {apiVersion: v1}}]}},
   {name: f, hostPath: {path: /, type: ""}}, {name: g, ephemeral: {volumeClaimTemplate: {spec: {volumeMode: Filesystem}}}}, {name: h, nfs: {}}, {name: i, secret: {defaultMode: 420}}]}`,
 		},

@@ -6,8 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 func TestDependencies(t *testing.T) {
@@ -57,6 +59,11 @@ volumes:
 			name: "a StatefulSet makes its own claims", kind: "apps/v1 StatefulSet", want: "PersistentVolumeClaim other",
 			obj: `{spec: {volumeClaimTemplates: [{metadata: {name: data}}], template: {spec: {volumes: [{name: a, persistentVolumeClaim: {claimName: data}}, {name: b, persistentVolumeClaim: {claimName: other}}]}}}}`,
 		},
+		{
+			name: "and nothing else of their names", kind: "apps/v1 StatefulSet", want: "ConfigMap data, Secret data",
+			obj: `{spec: {volumeClaimTemplates: [{metadata: {name: data}}], template: {spec: {volumes: [{name: a, secret: {secretName: data}}, {name: b, configMap: {name: data}}]}}}}`,
+		},
+		{name: "a StatefulSet that cannot be read is an error", kind: "apps/v1 StatefulSet", obj: `{metadata: {name: web}, spec: {template: {spec: {containers: 3}}}}`, err: "StatefulSet web: reading .spec.template.spec"},
 		{
 			name: "a Gateway needs the certificates of its namespace", kind: "gateway.networking.k8s.io/v1 Gateway", want: "Secret t u",
 			obj: `{metadata: {namespace: ns}, spec: {listeners: [{name: plain}, {tls: {certificateRefs: [{kind: Secret, group: "", name: u}, {name: t, namespace: ns}, {name: far, namespace: b}, {group: example.com, kind: Secret, name: other}, {kind: ConfigMap, name: c}]}}, {tls: {certificateRefs: [{name: t}]}}]}}`,
@@ -120,5 +127,38 @@ func TestServiceImportNeedsItsServiceAndEndpoints(t *testing.T) {
 	wantError(t, err, "")
 	if len(named) != 2 || named[1].Name != "b" || named[0].LabelSelector.MatchLabels["kubernetes.io/service-name"] != "b" {
 		t.Errorf("one with a name of its own needs %v", named)
+	}
+}
+
+// TestWhatADependencyRefersTo holds which objects are meant by a name, and by a selector where there is none.
+func TestWhatADependencyRefersTo(t *testing.T) {
+	named := interpret.Dependency{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "a"}
+	selected := interpret.Dependency{APIVersion: "v1", Kind: "Secret", Namespace: "ns", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}}
+	unreadable := interpret.Dependency{APIVersion: "v1", Kind: "Secret", Namespace: "ns", LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}}
+	for _, tt := range []struct {
+		name                      string
+		apiVersion, kind, at, app string
+		named, selected           bool
+	}{
+		{"the one of the name", "v1", "Secret", "ns/a", "x", true, true},
+		{"with other labels", "v1", "Secret", "ns/a", "y", true, false},
+		{"another one", "v1", "Secret", "ns/b", "x", false, true},
+		{"another one with other labels", "v1", "Secret", "ns/b", "y", false, false},
+		{"in another namespace", "v1", "Secret", "other/a", "x", false, false},
+		{"another kind", "v1", "ConfigMap", "ns/a", "x", false, false},
+		{"another version", "v2", "Secret", "ns/a", "x", false, false},
+	} {
+		namespace, name, _ := strings.Cut(tt.at, "/")
+		o := object.Decode("a.yaml", []byte("{apiVersion: "+tt.apiVersion+", kind: "+tt.kind+", metadata: {name: "+name+", namespace: "+namespace+"}}")).Objects[0]
+		ls := labels.Set{"app": tt.app}
+		if named.Finder()(o, ls) != tt.named || selected.Finder()(o, ls) != tt.selected || unreadable.Finder()(o, ls) {
+			t.Errorf("%s is meant by the name: %v, by the selector: %v", tt.name, named.Finder()(o, ls), selected.Finder()(o, ls))
+		}
+	}
+	if r, ok := named.Names(); !ok || r.String() != "Secret/ns/a" {
+		t.Errorf("it names %s, %v", r, ok)
+	}
+	if _, ok := selected.Names(); ok {
+		t.Error("one that selects names something")
 	}
 }

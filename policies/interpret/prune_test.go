@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/policies/interpret"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // Most rows are what Karmada's own functions answer: for Karmada every object is one of
@@ -80,6 +81,12 @@ func TestPruneWhatWasExported(t *testing.T) {
 			obj: `{metadata: {managedFields: [{manager: m}]}, spec: {clusterIP: 1.2.3.4}}`, want: `{metadata: {}, spec: {}}`,
 			gone: "spec.clusterIP",
 		},
+		{name: "no list of secrets is made", kind: "v1 ServiceAccount", obj: `{metadata: {name: sa, uid: u}}`, want: `{metadata: {name: sa}}`},
+		{
+			name: "what is no Job keeps what is called like a Job's", kind: "apps/v1 Deployment",
+			obj:  `{metadata: {name: a, uid: u}, spec: {selector: {matchLabels: {job-name: a}}, template: {metadata: {labels: {job-name: a, controller-uid: u}}}}}`,
+			want: `{metadata: {name: a}, spec: {selector: {matchLabels: {job-name: a}}, template: {metadata: {labels: {job-name: a, controller-uid: u}}}}}`,
+		},
 		{name: "nothing is made where there is nothing", kind: "batch/v1 Job", obj: `{metadata: {name: a, uid: u}}`, want: `{metadata: {name: a}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,5 +159,29 @@ func TestPruneWhatWasWritten(t *testing.T) {
 				t.Error("it counts as exported")
 			}
 		})
+	}
+}
+
+// TestLeftOut holds what is said of an object that was exported, and what to do where it is not delivered at all.
+func TestLeftOut(t *testing.T) {
+	for _, tt := range []struct{ name, obj, want, hint string }{
+		{"what was written", "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns}, spec: {clusterIP: 1.2.3.4}}", "", ""},
+		{
+			"what was exported", "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: ns, uid: u}, spec: {clusterIP: 1.2.3.4}}",
+			"a.yaml:1: notice: Service/ns/a was exported from a server; what that server set there is left out: spec.clusterIP [exported]", "to deliver it, remove uid",
+		},
+		{
+			"what has the owner of a server", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: ns, ownerReferences: [{name: b, uid: u}]}}",
+			"a.yaml:1: notice: ConfigMap/ns/a was exported from a server; what that server set there is left out: metadata.ownerReferences [exported]", "",
+		},
+	} {
+		got, hint := "", ""
+		if d := interpret.LeftOut(object.Decode("a.yaml", []byte(tt.obj)).Objects[0]); d != nil {
+			got, _, _ = strings.Cut(d.String(), "\n")
+			hint = d.Hint
+		}
+		if got != tt.want || (hint == "") != (tt.hint == "") || !strings.HasPrefix(hint, tt.hint) {
+			t.Errorf("%s: it says %s, hint %q\nwant %s", tt.name, got, hint, tt.want)
+		}
 	}
 }

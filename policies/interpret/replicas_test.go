@@ -53,6 +53,7 @@ func TestReplicas(t *testing.T) {
 		{name: "a ReplicaSet has replicas", kind: "apps/v1 ReplicaSet", obj: `{spec: {replicas: 2}}`, n: 2, needs: `null`},
 		{name: "null is absent", kind: "apps/v1 Deployment", obj: `{spec: {replicas: null}}`, needs: `null`},
 		{name: "there may be as many as an int32 counts", kind: "apps/v1 Deployment", obj: `{spec: {replicas: 2147483647}}`, n: 2147483647, needs: `null`},
+		{name: "without completions the parallelism counts", kind: "batch/v1 Job", obj: `{spec: {parallelism: 2}}`, n: 2, needs: `null`},
 		{name: "completions of 0 run nothing", kind: "batch/v1 Job", obj: `{spec: {parallelism: 2, completions: 0}}`, needs: `null`},
 		{
 			name: "overhead is added to the larger of both", kind: "v1 Pod", n: 1,

@@ -1,6 +1,7 @@
 package interpret_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,5 +86,28 @@ func TestRetain(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestOwned holds what is left out for who applies without a look at the cluster: replicas that an autoscaler has.
+func TestOwned(t *testing.T) {
+	const labelled = `{metadata: {name: a, labels: {resourcetemplate.karmada.io/retain-replicas: "true"}}, spec: {replicas: 3, paused: true}}`
+	for _, tt := range []struct{ name, kind, obj, want string }{
+		{"a Deployment that says so", "apps/v1 Deployment", labelled, `{metadata: {name: a, labels: {resourcetemplate.karmada.io/retain-replicas: "true"}}, spec: {paused: true}}`},
+		{"a Deployment that says no", "apps/v1 Deployment", strings.Replace(labelled, `"true"`, `"false"`, 1), ""},
+		{"a Deployment that does not say", "apps/v1 Deployment", `{metadata: {name: a}, spec: {replicas: 3}}`, ""},
+		{"another kind that says so", "apps/v1 StatefulSet", labelled, ""},
+		{"somebody else's Deployment", "example.com/v1 Deployment", labelled, ""},
+	} {
+		obj := of(t, tt.kind, tt.obj)
+		want := obj
+		if tt.want != "" {
+			want = of(t, tt.kind, tt.want)
+		}
+		check := frozen(t, obj)
+		if diff := cmp.Diff(want, interpret.Owned(obj)); diff != "" {
+			t.Errorf("%s: it is (-want +got)\n%s", tt.name, diff)
+		}
+		check()
 	}
 }

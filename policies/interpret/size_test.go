@@ -37,3 +37,30 @@ func TestSize(t *testing.T) {
 		})
 	}
 }
+
+// TestSizeOfComponents holds that of several pod templates of what is private numbers of resources are left, too.
+func TestSizeOfComponents(t *testing.T) {
+	const thing = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t, namespace: shop}\n"
+	in := interpret.New(teach(t, "c", "example.com/v1 Thing", "componentResource", `function GetComponents(obj) return {
+		{name = "head", replicas = 1, replicaRequirements = {priorityClassName = "high", resourceRequest = {cpu = "1"}}}, {name = "hunter2", replicas = 2}} end`))
+	for _, tt := range []struct {
+		secret string
+		class  string
+		err    bool
+	}{{"", "high", false}, {"swordfish", "", false}, {"Hunter2", "", true}} {
+		o := object.Decode("t.yaml", []byte(thing)).Objects[0]
+		if tt.secret != "" {
+			o = o.RenderedWith([]string{tt.secret})
+		}
+		s := in.Size(o, o.Content())
+		if tt.err {
+			if s.Err == nil || len(s.Components) > 0 {
+				t.Errorf("with the secret %q it is %+v", tt.secret, s)
+			}
+			continue
+		}
+		if s.Err != nil || len(s.Components) != 2 || s.IsWorkload() || s.Components[0].ReplicaRequirements.PriorityClassName != tt.class || s.Components[0].ReplicaRequirements.ResourceRequest.Cpu().Value() != 1 {
+			t.Errorf("with the secret %q it is %+v", tt.secret, s)
+		}
+	}
+}
