@@ -136,6 +136,39 @@ func TestNothingMovesWhenABranchGrows(t *testing.T) {
 	}
 }
 
+// TestWhatIsNewGoesToItsNamespace holds where a manifest is listed that a branch did not have: where its namespace began, if
+// there is room.
+func TestWhatIsNewGoesToItsNamespace(t *testing.T) {
+	roles := func(names ...string) (ms []Manifest) {
+		for _, name := range names {
+			ms = append(ms, manifest(object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: name}, "role"))
+		}
+		return ms
+	}
+	definitions := []Manifest{namespaceManifest("a"), namespaceManifest("b")}
+	before := grow(t, fluxsync.FormSplit, nil, definitions, roles("r"), configMaps("a", 1500), configMaps("b", 1500))
+	if n := counts(t, before); n[""] != 2 || n["part.1"] != 1501 || n["part.2"] != 1500 {
+		t.Fatalf("divided into %v", n)
+	}
+	for _, tt := range []struct {
+		name   string
+		groups [][]Manifest
+		want   map[string]int
+	}{
+		{"of the second part", [][]Manifest{roles("r"), configMaps("a", 1500), configMaps("b", 1600)}, map[string]int{"": 2, "part.1": 1501, "part.2": 1600}},
+		{"of the second part, which is full", [][]Manifest{roles("r"), configMaps("a", 1500), configMaps("b", 2100)}, map[string]int{"": 2, "part.1": 1501, "part.2": 1500, "part.3": 600}},
+		{"of a new namespace", [][]Manifest{roles("r"), configMaps("a", 1500), configMaps("b", 1500), configMaps("c", 100)}, map[string]int{"": 2, "part.1": 1601, "part.2": 1500}},
+		{"of none, not where definitions are", [][]Manifest{roles("r", "s"), configMaps("a", 1500), configMaps("b", 1500)}, map[string]int{"": 2, "part.1": 1502, "part.2": 1500}},
+	} {
+		for _, form := range []string{fluxsync.FormSplit, fluxsync.FormRoot} {
+			got := counts(t, grow(t, form, before, append(tt.groups, definitions)...))
+			if !maps.Equal(got, tt.want) {
+				t.Errorf("%s, with form %q: divided into %v, want %v", tt.name, form, got, tt.want)
+			}
+		}
+	}
+}
+
 func TestWhatIsBackIsWhereItWas(t *testing.T) {
 	all := [][]Manifest{{namespaceManifest("a"), namespaceManifest("b")}, configMaps("a", 1500), configMaps("b", 300)}
 	large := grow(t, "", grow(t, "", nil, all...), append(all, configMaps("c", 500))...)
@@ -198,6 +231,7 @@ func TestFormsThatMoveManifestsSaySo(t *testing.T) {
 	}{
 		{"a new branch is split at once", fluxsync.FormSplit, nil, 30, ""},
 		{"a root that is split gives all", fluxsync.FormSplit, root, 30, "30 objects would leave the root"},
+		{"what goes from a root that is split is not given", fluxsync.FormSplit, grow(t, "", nil, some, configMaps("b", 5)), 30, "30 objects would leave the root"},
 		{"what is split stays so", fluxsync.FormSplit, grow(t, fluxsync.FormSplit, nil, some), 30, ""},
 		{"and with another form as well", fluxsync.FormRoot, grow(t, fluxsync.FormSplit, nil, some), 30, ""},
 		{"parts go back to the root", fluxsync.FormSingle, grow(t, fluxsync.FormSplit, nil, some), 0, "30 objects would go back to the root"},
@@ -306,6 +340,72 @@ func TestABranchWithPartsIsReadBack(t *testing.T) {
 	}
 }
 
+// unreadable is a tree of which the bytes of one file cannot be had.
+func unreadable(t *testing.T, f *files.Folder, path string) *files.Folder {
+	t.Helper()
+	own := maps.Collect(f.All())
+	e, ok := own[path]
+	if !ok {
+		t.Fatalf("there is no %s", path)
+	}
+	e.Blob = files.StoredBlob(e.Blob.ID(), func(files.ID) ([]byte, error) { return nil, files.ErrMissing })
+	own[path] = e
+	return Overlay(files.NewFolder(nil), own)
+}
+
+// TestWhatCannotBeReadIsNotTakenForNothing holds that each question to a branch whose kustomizations cannot be had is an error: else
+// what they list would be divided anew, and lost.
+func TestWhatCannotBeReadIsNotTakenForNothing(t *testing.T) {
+	some := configMaps("a", 30)
+	built := grow(t, fluxsync.FormSplit, nil, some)
+	asked := map[string]func(f *files.Folder) error{
+		"its manifests": func(f *files.Folder) error { _, err := (&Published{Built: f}).Paths(); return err },
+		"the next tree": func(f *files.Folder) error {
+			_, err := NewBuilder().LayOut(some).Tree(Flux{Sync: sync(fluxsync.FormSplit), Before: Published{Built: f}})
+			return err
+		},
+		"what moves": func(f *files.Folder) error {
+			_, err := Flux{Sync: sync(fluxsync.FormSingle), Before: Published{Built: f}}.Handover(built)
+			return err
+		},
+		"what moves to it": func(f *files.Folder) error {
+			_, err := Flux{Sync: sync(fluxsync.FormSingle), Before: Published{Built: built}}.Handover(f)
+			return err
+		},
+		"what is lost": func(f *files.Folder) error {
+			_, err := (&Published{Built: f}).Lost(files.NewFolder(nil), "keep", "yes")
+			return err
+		},
+		"what is rooted": func(f *files.Folder) error { _, err := (&Published{Built: f}).RootedWorkloads(); return err },
+	}
+	for path, passed := range map[string][]string{
+		"kustomization.yaml":                      nil,
+		"flux/part.1/kustomization.yaml":          {"what is rooted"},
+		"flux/part.1.yaml":                        {"what is rooted"},
+		"manifests/a/configmap/c00000.yaml":       {"its manifests", "the next tree", "what moves", "what moves to it", "what is rooted"},
+		"manifests/apps/deployment.apps/web.yaml": {"its manifests", "the next tree", "what moves", "what moves to it"},
+	} {
+		broken := built
+		if strings.Contains(path, "deployment") {
+			web := manifest(object.Ref{Group: "apps", Kind: "Deployment", Namespace: "apps", Name: "web"}, "w")
+			broken = grow(t, fluxsync.FormSingle, nil, []Manifest{web})
+		}
+		broken = unreadable(t, broken, path)
+		for what, ask := range asked {
+			if err := ask(broken); (err == nil) != slices.Contains(passed, what) {
+				t.Errorf("without %s, %s: %v", path, what, err)
+			}
+		}
+	}
+	root, err := WithMetadata(built, Metadata{DrySHA: "abc"}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Read(unreadable(t, root, MetadataFile)); err == nil {
+		t.Errorf("a branch whose %s cannot be had is read as %+v", MetadataFile, p)
+	}
+}
+
 // Whether a layout was used before, by which clusters and after which history of their branches,
 // changes no tree.
 func TestClustersOfOneLayoutAreAsIfAlone(t *testing.T) {
@@ -314,6 +414,7 @@ func TestClustersOfOneLayoutAreAsIfAlone(t *testing.T) {
 		nil,
 		grow(t, fluxsync.FormSplit, nil, some),
 		grow(t, fluxsync.FormSplit, nil, configMaps("b", 10)),
+		grow(t, fluxsync.FormSplit, nil, configMaps("a", 10)),
 		grow(t, "", nil, configMaps("b", 10)),
 		grow(t, fluxsync.FormOrphan, grow(t, fluxsync.FormSplit, nil, some), some),
 	}

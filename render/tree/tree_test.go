@@ -210,3 +210,36 @@ func TestServicesAreOurs(t *testing.T) {
 		t.Errorf("ours are %v, and foreign are %v", paths(p.Built), p.Foreign)
 	}
 }
+
+// TestWhatIsInATree holds what others ask of one: its Namespaces, and the workloads that its root lists.
+func TestWhatIsInATree(t *testing.T) {
+	at := func(group, kind, namespace, name string) Manifest {
+		text := "apiVersion: " + strings.TrimPrefix(group+"/v1", "/") + "\nkind: " + kind + "\nmetadata:\n  name: " + name + "\n"
+		if namespace != "" {
+			text += "  namespace: " + namespace + "\n"
+		}
+		return manifest(object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, text)
+	}
+	f := build(NewBuilder(), at("", "Namespace", "", "shop"), at("", "Namespace", "", "base"), at("", "ConfigMap", "shop", "c"), at("apps", "Deployment", "shop", "web"),
+		at("apps", "StatefulSet", "", "db"), at("apps", "ReplicaSet", "shop", "r"), at("example.com", "DaemonSet", "shop", "d"))
+	if d := cmp.Diff([]object.Ref{{Kind: "Namespace", Name: "base"}, {Kind: "Namespace", Name: "shop"}}, Namespaces(f)); d != "" {
+		t.Error(d)
+	}
+	got, err := (&Published{Built: f}).RootedWorkloads()
+	want := []map[string]any{
+		{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"},
+		{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "namespace": "shop"},
+	}
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	for _, none := range []*files.Folder{nil, files.NewFolder(nil), build(NewBuilder(), at("", "ConfigMap", "shop", "c"))} {
+		if all := Namespaces(none); all != nil {
+			t.Errorf("Namespaces of a tree without are %v", all)
+		}
+	}
+	empty, _ := build(NewBuilder()).Lookup("kustomization.yaml")
+	if data, err := empty.Blob.Bytes(); err != nil || !strings.HasSuffix(string(data), "\nresources: []\n") {
+		t.Errorf("an empty tree lists %q, %v", data, err)
+	}
+}
