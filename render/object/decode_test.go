@@ -36,6 +36,9 @@ func TestDecode(t *testing.T) {
 		{"a marker inside a block scalar does not split", "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x: |\n    ---\n    y\n", []string{"a.yaml:1 ConfigMap/a"}, 0},
 		{"what has no kind is counted", "a.yaml", "a: 1\n---\n- x\n---\nhello\n---\n", nil, 3},
 		{"a List is flattened, with lines", "a.yaml", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n- apiVersion: v1\n  kind: Service\n  metadata: {name: t}\n", []string{"a.yaml:4 Secret/s", "a.yaml:7 Service/t"}, 0},
+		{"a List without items is empty", "a.yaml", "apiVersion: v1\nkind: List\n", nil, 0},
+		{"items of a List may be aliases", "a.yaml", "apiVersion: v1\nkind: List\nitems:\n- &a\n  apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n- *a\n", []string{"a.yaml:4 Secret/s", "a.yaml:4 Secret/s"}, 0},
+		{"what has no metadata is counted", "a.yaml", "apiVersion: v1\nkind: Pod\nspec: {}\n", nil, 1},
 		{"items of a typed list take its kind", "a.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleList\nitems:\n- metadata: {name: r}\n", []string{"a.yaml:4 Role.rbac.authorization.k8s.io/r"}, 0},
 		{"a kind that ends in List and has a name is an object", "a.yaml", "apiVersion: x.io/v1\nkind: AllowList\nmetadata: {name: r}\nitems: [a]\n", []string{"a.yaml:1 AllowList.x.io/r"}, 0},
 		{"JSON, with tabs, keeps its lines", "a.json", "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"ConfigMap\",\n\t\"metadata\": {\"name\": \"a\"}\n}\n{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}", []string{"a.json:1 ConfigMap/a", "a.json:6 Secret/b"}, 0},
@@ -83,6 +86,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a large document that names a CRD", "a.yaml", head + "x: CustomResourceDefinition\n" + padding(MaxFile), "a.yaml:1: error: the file has 5242959 bytes up to here that are no CustomResourceDefinition"},
 		{"a large list of a CRD and another", "a.yaml", list(crd, head) + padding(MaxFile), "a.yaml:1: error: the file has 5243063 bytes up to here"},
 		{"a large JSON document behind a CRD", "a.json", asJSON(t, crd) + asJSON(t, head+"x: "+strings.Repeat("x", MaxFile)), "a.json:1: error: the file has 5242949 bytes up to here"},
+		{"an item of a list that is none", "a.yaml", "apiVersion: v1\nkind: List\nitems:\n- 1\n", "a.yaml:4: error: item 0 of the list is no manifest"},
 		{"an LFS pointer", "a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a.yaml:1: error: the file is a Git LFS pointer"},
 		{"generateName", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "a.yaml:3: error: Pod: it has generateName"},
 		{"no name", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {}\n", "a.yaml:3: error: Pod: it has no metadata.name"},
@@ -322,4 +326,23 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestScan holds what is said of YAML that a library is about to read.
+func TestScan(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"what is well", "a: 1\n---\nb: [1]\n", ""},
+		{"no YAML", "a: [\n", "a.yaml: error: the file is no valid YAML: "},
+		{"too much", "a: " + strings.Repeat("x", MaxFile), "a.yaml: error: the file has 5242883 bytes"},
+		{"as many documents as there may be", strings.Repeat("---\na: 1\n", maxDocuments), ""},
+		{"more documents", strings.Repeat("---\na: 1\n", maxDocuments+1), "a.yaml: error: the file has over 5000 documents"},
+		{"an alias bomb in the second document", "a: 1\n---\n" + bomb(9, 9), "grows over 10 times"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ds := Scan("a.yaml", []byte(tt.in))
+			if (len(ds) == 0) != (tt.want == "") || tt.want != "" && !strings.Contains(ds[0].String(), tt.want) {
+				t.Errorf("it says %v, want %q", ds, tt.want)
+			}
+		})
+	}
 }

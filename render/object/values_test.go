@@ -67,6 +67,8 @@ func TestValuesAreThoseOfKubectl(t *testing.T) {
 		{"keys that are no strings", "{1: a, 0x10: b, true: c, 1.5: d, 2026-11-21: e, off: f, 100000000.25: g, 4e11: h}"},
 		{"a merge, and what stands before and behind it", "{b: 0, <<: {a: 1, b: 1}, a: 2}"},
 		{"several merges", "{<<: [{a: 1, b: 1}, {a: 2, c: 3}]}"},
+		{"a merge of aliases", "[&x {a: 1}, &y {a: 2, b: 3}, {<<: [*x, *y]}, {<<: *y}]"},
+		{"a key that is an alias", "[&x k, {*x : 1}]"},
 		{"aliases", "[&x {a: [1]}, *x, &y ~, *y]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -231,10 +231,11 @@ func TestFormsThatMoveManifestsSaySo(t *testing.T) {
 	}{
 		{"a new branch is split at once", fluxsync.FormSplit, nil, 30, ""},
 		{"a root that is split gives all", fluxsync.FormSplit, root, 30, "30 objects would leave the root"},
-		{"what goes from a root that is split is not given", fluxsync.FormSplit, grow(t, "", nil, some, configMaps("b", 5)), 30, "30 objects would leave the root"},
+		{"what goes from a root that is split does not move", fluxsync.FormSplit, grow(t, "", nil, some, configMaps("b", 5)), 30, "30 objects would leave the root"},
 		{"what is split stays so", fluxsync.FormSplit, grow(t, fluxsync.FormSplit, nil, some), 30, ""},
 		{"and with another form as well", fluxsync.FormRoot, grow(t, fluxsync.FormSplit, nil, some), 30, ""},
 		{"parts go back to the root", fluxsync.FormSingle, grow(t, fluxsync.FormSplit, nil, some), 0, "30 objects would go back to the root"},
+		{"and what goes from parts does not move", fluxsync.FormSingle, grow(t, fluxsync.FormSplit, nil, some, configMaps("b", 5)), 0, "30 objects would go back to the root"},
 		{"but freely once they are orphans", fluxsync.FormSingle, grow(t, fluxsync.FormOrphan, grow(t, fluxsync.FormSplit, nil, some), some), 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -91,6 +91,11 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
+	for path, want := range map[string]bool{"apps/monitoring": true, "top.yaml": true, "apps/monitoring/drafts": false, "apps": false, "": false} {
+		if got := l.Names(path); got != want {
+			t.Errorf("%q is named: %v", path, got)
+		}
+	}
 	if (List{}).Has("a") {
 		t.Error("an empty list has something")
 	}
