@@ -28,6 +28,7 @@ type site struct {
 	source, branches *twin.Repo
 	applier          applier.Applier
 	apply            string // of its config
+	more             string // an object, which it is to have, too
 }
 
 func newSite(t *testing.T) *site {
@@ -52,7 +53,7 @@ func ref(name string) object.Ref {
 func (s *site) publish(annotations string, names ...string) (*published.Desired, *karmada.Cluster) {
 	s.Helper()
 	source := twin.Tree{
-		"policy.yaml": twin.File([]byte("apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]\n  placement: {}\n")),
+		"policy.yaml": twin.File([]byte("apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}, {apiVersion: apps/v1, kind: Deployment}]\n  placement: {}\n")),
 		"eu.yaml":     twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu, annotations: {%s}}\nspec: {syncMode: Push}\n", annotations)),
 	}
 	if s.apply != "" {
@@ -60,6 +61,9 @@ func (s *site) publish(annotations string, names ...string) (*published.Desired,
 	}
 	for _, name := range names {
 		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata: {k: v}\n", name))
+	}
+	if s.more != "" {
+		source["more.yaml"] = twin.File([]byte(s.more))
 	}
 	s.source.Write("main", "next", source.Folder())
 	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: s.source, Target: s.branches, Version: "test", Now: time.Now}

@@ -14,12 +14,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
@@ -139,6 +141,154 @@ func TestWhichSecretReachesACluster(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		case tt.want != "" && (err != nil || c.Host != "https://"+tt.want):
 			t.Errorf("%s: it is reached at %+v, %v", tt.name, c, err)
+		}
+	}
+}
+
+// kubeconfig has a context for each of some clusters, which are at NAME.example, and of which the first one is current.
+func kubeconfig(names ...string) string {
+	var text strings.Builder
+	text.WriteString("apiVersion: v1\nkind: Config\ncurrent-context: " + names[0] + "\n")
+	for _, list := range []struct{ name, item string }{{"clusters", "cluster: {server: 'https://%s.example'}"}, {"users", "user: {token: token-of-%s}"}, {"contexts", "context: {cluster: %[1]s, user: %[1]s}"}} {
+		text.WriteString(list.name + ":\n")
+		for _, n := range names {
+			text.WriteString("- {name: " + n + ", " + fmt.Sprintf(list.item, n) + "}\n")
+		}
+	}
+	return text.String()
+}
+
+// TestWhichKubeconfigReachesACluster: that of its file in a folder, the context of its name in one that has several, or the one that is named;
+// Secrets where none of them is given.
+func TestWhichKubeconfigReachesACluster(t *testing.T) {
+	dir := t.TempDir()
+	several, folder, everybodys := filepath.Join(dir, "several"), filepath.Join(dir, "folder"), filepath.Join(dir, "everybodys")
+	for path, text := range map[string]string{
+		several: kubeconfig("us", "eu"), everybodys: kubeconfig("other", "eu"), filepath.Join(folder, "eu.kubeconfig"): kubeconfig("alone", "eu"), filepath.Join(folder, "broken.kubeconfig"): "{",
+		filepath.Join(folder, "lost.kubeconfig"): strings.Replace(kubeconfig("lost"), "user: lost", "user: nobody", 1),
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("KUBECONFIG", everybodys)
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	secrets := func() (Secrets, error) {
+		return held{credential.Name("eu"): {"value": []byte(kubeconfig("secret"))}}, nil
+	}
+	for _, tt := range []struct {
+		name    string
+		access  Access
+		cluster string
+		want    string // whose it is; empty: it is an error
+		is      error  // nil: any
+	}{
+		{"the file of the cluster, and its current context", Access{Folder: folder}, "eu", "alone", nil},
+		{"and the one that is named", Access{Folder: folder, Context: "eu"}, "eu", "eu", nil},
+		{"a folder without its file", Access{Folder: folder}, "us", "", ErrNoCredential},
+		{"a file that is broken", Access{Folder: folder}, "broken", "", nil},
+		{"a context without its user", Access{Folder: folder}, "lost", "", nil},
+		{"the context of its name", Access{Kubeconfig: several}, "eu", "eu", nil},
+		{"a kubeconfig without it", Access{Kubeconfig: several}, "asia", "", ErrNoCredential},
+		{"a kubeconfig that is not there", Access{Kubeconfig: several + "s"}, "eu", "", ErrNoCredential},
+		{"the context that is named", Access{Kubeconfig: several, Context: "us"}, "eu", "us", nil},
+		{"the current one of the one cluster", Access{Kubeconfig: several, Alone: true}, "eu", "us", nil},
+		{"where kubectl looks", Access{}, "eu", "eu", nil},
+		{"what is given, before Secrets", Access{Kubeconfig: several, Secrets: secrets}, "eu", "eu", nil},
+		{"a folder, before Secrets", Access{Folder: folder, Secrets: secrets}, "eu", "alone", nil},
+		{"a context, before Secrets", Access{Context: "other", Secrets: secrets}, "eu", "other", nil},
+		{"Secrets", Access{Secrets: secrets}, "eu", "secret", nil},
+		{"where kubectl looks, as there are no Secrets", Access{Secrets: func() (Secrets, error) { return nil, nil }}, "eu", "eu", nil},
+		{"Secrets that cannot be read", Access{Secrets: func() (Secrets, error) { return nil, os.ErrPermission }}, "eu", "", os.ErrPermission},
+		{"a Pod, and this is none", Access{Alone: true}, "eu", "", ErrNoCredential},
+	} {
+		tt.access.Agent = "waybill/test"
+		cluster := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: tt.cluster}}
+		c, err := tt.access.Config(t.Context(), cluster)
+		if tt.want == "" {
+			if err == nil || tt.is != nil && !errors.Is(err, tt.is) || tt.is == nil && errors.Is(err, ErrNoCredential) {
+				t.Errorf("%s: it is %v, %v", tt.name, c, err)
+			}
+		} else if err != nil || c.Host != "https://"+tt.want+".example" || c.BearerToken != "token-of-"+tt.want || c.UserAgent != "waybill/test" || c.QPS != -1 {
+			t.Errorf("%s: it is %+v, %v", tt.name, c, err)
+		}
+		if tt.access.Alone && tt.access.Kubeconfig == "" {
+			continue
+		}
+		loader, err := tt.access.Loader(t.Context(), cluster, "shop")
+		manifest, secretErr := tt.access.Secret(t.Context(), cluster)
+		if (err == nil) != (tt.want != "") || (secretErr == nil) != (tt.want != "") {
+			t.Errorf("%s: for kubectl's libraries it is %v, and as a Secret %v", tt.name, err, secretErr)
+		}
+		if tt.want == "" {
+			continue
+		}
+		if namespace, _, err := loader.Namespace(); err != nil || namespace != "shop" {
+			t.Errorf("%s: the namespace is %q, %v", tt.name, namespace, err)
+		}
+		if !strings.Contains(string(manifest), "token-of-"+tt.want) || strings.Count(string(manifest), "server: ") != 1 {
+			t.Errorf("%s: the Secret is\n%s", tt.name, manifest)
+		}
+	}
+}
+
+// TestTheProxyHasItsHeaders, and is the only one that gets them.
+func TestTheProxyHasItsHeaders(t *testing.T) {
+	t.Parallel()
+	asked := make(chan http.Header, 1)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Header
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	for _, tt := range []struct {
+		name   string
+		header map[string]string
+		want   string
+	}{{"none", nil, ""}, {"one", map[string]string{"Tenant": "blue"}, "blue"}} {
+		cluster := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}, Spec: karmada.ClusterSpec{APIEndpoint: "https://eu.example", ProxyURL: proxy.URL, ProxyHeader: tt.header}}
+		hosts, err := credential.Hosts{}.With("127.0.0.1")
+		if err == nil {
+			hosts, err = hosts.With("eu.example")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := Access{Hosts: hosts, Secrets: func() (Secrets, error) {
+			return held{credential.Name("eu"): {"token": []byte("t"), "caBundle": []byte(certificate(stranger(t)))}}, nil
+		}}
+		config, err := a.Config(t.Context(), cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := UIDOf(t.Context(), "eu", config); err == nil {
+			t.Errorf("%s: the proxy lets it through", tt.name)
+		}
+		if got := (<-asked).Get("Tenant"); got != tt.want {
+			t.Errorf("%s: the proxy gets %q", tt.name, got)
+		}
+	}
+}
+
+// TestACredentialThatIsReplacedIsAnotherOne: of what is not known nothing is said.
+func TestACredentialThatIsReplacedIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	of := func(token string) Credential { return CredentialOf(&rest.Config{BearerToken: token}) }
+	unread := CredentialOf(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CertFile: filepath.Join(t.TempDir(), "none")}})
+	for name, tt := range map[string]struct {
+		is, was Credential
+		want    bool
+	}{
+		"the same":                {of("a"), of("a"), false},
+		"another one":             {of("b"), of("a"), true},
+		"the first":               {of("a"), Credential{}, false},
+		"none any more":           {Credential{}, of("a"), false},
+		"one that cannot be read": {unread, of("a"), false},
+		"that of no client":       {(*Client)(nil).Known(), of("a"), false},
+		"that of a client":        {(&Client{Credential: of("b")}).Known(), of("a"), true},
+	} {
+		if got := tt.is.Replaces(tt.was); got != tt.want {
+			t.Errorf("%s: it is replaced: %t", name, got)
 		}
 	}
 }

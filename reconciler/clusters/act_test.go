@@ -43,7 +43,7 @@ func (w way) RoundTrip(r *http.Request) (*http.Response, error) {
 // through returns a client of a server with something between the two, which changes objects as an account.
 func through(t *testing.T, s *apiserver.Server, account string, ask between) *clusters.Client {
 	t.Helper()
-	config := s.Reach()
+	config := s.Direct()
 	config.Wrap(func(to http.RoundTripper) http.RoundTripper { return way{to, ask} })
 	c, err := clusters.Open("eu", "", account, config)
 	if err != nil {
@@ -90,7 +90,7 @@ func refusesChanges(said *metav1.Status) between {
 func TestWhatAServerSaysOfASecretIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, private := range []bool{true, false} {
-		s := apiserver.New(t)
+		s := apiserver.InMemory("shop")
 		c := through(t, s, "", refusesChanges(invalid(metav1.CauseTypeFieldValueRequired, `"hunter2" is too short`)))
 		o := with(apiserver.Object{"k": "hunter2"})
 		o.Private = private
@@ -110,7 +110,7 @@ func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 		tries   int
 		fails   bool
 	}{{0, 1, false}, {1, 2, false}, {4, 5, false}, {100, 5, true}} {
-		s := apiserver.New(t)
+		s := apiserver.InMemory("shop")
 		s.Put(maps+"a", configMap(apply.Manager, owner))
 		tries, sent := 0, ""
 		s.Before = func(r *http.Request) int {
@@ -142,7 +142,7 @@ func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 			t.Errorf("after %d changes there is %v", tt.changes, data)
 		}
 	}
-	s := apiserver.New(t)
+	s := apiserver.InMemory("shop")
 	s.Put(maps+"a", configMap(apply.Manager, owner))
 	c, _ := looking(t, s)
 	out := does(t, c, apply.Action{Ref: ref, Verb: apply.Update, Object: with(nil), UID: uid(s, maps+"a"), Filled: [][]string{{"data", "nothing"}}})
@@ -172,7 +172,7 @@ func TestAdopting(t *testing.T) {
 		"somebody deletes it":  {func(s *apiserver.Server) { s.Remove(maps + "a") }, false},
 		"another one is there": {func(s *apiserver.Server) { s.Remove(maps + "a"); s.Put(maps+"a", theirs()) }, false},
 	} {
-		s := apiserver.New(t)
+		s := apiserver.InMemory("shop")
 		s.Put(maps+"a", theirs())
 		c, facts := looking(t, s)
 		live := facts.Live[ref]
@@ -219,7 +219,7 @@ func TestWhatIsCreatedAnew(t *testing.T) {
 		"who asks may not":                     {apply.RenewRefused, &metav1.Status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden}, nil, false, "unknown"},
 		"the server says nothing of its cause": {apply.RenewRefused, &metav1.Status{Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid}, nil, false, "unknown"},
 	} {
-		s := apiserver.New(t, "shop")
+		s := apiserver.InMemory("shop")
 		s.Put(maps+"a", configMap(apply.Manager, owner))
 		was := uid(s, maps+"a")
 		refused := false
@@ -245,7 +245,7 @@ func TestWhatIsCreatedAnew(t *testing.T) {
 			t.Errorf("%s: it is told as %s", name, out.Verb)
 		}
 	}
-	s := apiserver.New(t, "shop")
+	s := apiserver.InMemory("shop")
 	c := through(t, s, "", refusesChanges(immutable))
 	namespace := object.Ref{Kind: "Namespace", Name: "shop"}
 	out := does(t, c, apply.Action{Ref: namespace, Verb: apply.Update, UID: uid(s, "/api/v1/namespaces/shop"), Object: &apply.Object{
@@ -263,7 +263,7 @@ func TestWhoseNameObjectsAreChangedIn(t *testing.T) {
 	for account, want := range map[string]string{
 		"": "", "shop/deployer": "system:serviceaccount:shop:deployer", "deployer": "system:serviceaccount:" + clusters.Namespace + ":deployer",
 	} {
-		s := apiserver.New(t, "shop")
+		s := apiserver.InMemory("shop")
 		var changes, others atomic.Int64
 		c := through(t, s, account, func(r *http.Request) *metav1.Status {
 			is := r.Header.Get("Impersonate-User")
@@ -289,7 +289,7 @@ func TestWhoseNameObjectsAreChangedIn(t *testing.T) {
 		}
 	}
 	for _, account := range []string{"shop/", "/deployer", "shop/a/b", "Deployer", "shop/system:masters"} {
-		if _, err := clusters.Open("eu", "", account, apiserver.New(t).Reach()); err == nil {
+		if _, err := clusters.Open("eu", "", account, apiserver.InMemory().Direct()); err == nil {
 			t.Errorf("%q is taken for a service account", account)
 		}
 	}
@@ -299,7 +299,7 @@ func TestWhoseNameObjectsAreChangedIn(t *testing.T) {
 // for else that would stay when it is taken away.
 func TestWhatIsSent(t *testing.T) {
 	t.Parallel()
-	s := apiserver.New(t, "shop")
+	s := apiserver.InMemory("shop")
 	c, _ := looking(t, s)
 	secret := object.Ref{Kind: "Secret", Namespace: "shop", Name: "key"}
 	o := &apply.Object{Ref: secret, APIVersion: "v1", Private: true, Manifest: apiserver.Object{
@@ -323,7 +323,7 @@ func TestAConditionThatIsNotSo(t *testing.T) {
 	migrate := object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "m"}
 	for _, condition := range []string{"Complete", "Failed"} {
 		for status, ends := range map[string]bool{"True": true, "False": false, "Unknown": false} {
-			s := apiserver.New(t)
+			s := apiserver.InMemory("shop")
 			s.Put("/apis/batch/v1/namespaces/shop/jobs/m", apiserver.Object{
 				"apiVersion": "batch/v1", "kind": "Job", "metadata": apiserver.Object{"name": "m", "namespace": "shop"},
 				"status": apiserver.Object{"conditions": []any{apiserver.Object{"type": condition, "status": status}}},

@@ -148,19 +148,18 @@ func (c *Client) Reachable(ctx context.Context) error {
 func (c *Client) discover(ctx context.Context) error {
 	var groups []*metav1.APIGroup
 	var lists []*metav1.APIResourceList
-	err := retried(ctx, func(context.Context) (err error) {
+	silent, err := discovered(ctx, func() (err error) {
 		groups, lists, err = c.disco.ServerGroupsAndResources()
 		return err
 	})
+	if err != nil {
+		return err
+	}
 	c.failed = map[string]error{}
-	if partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
-		for gv, why := range partly.Groups {
+	if silent != nil {
+		for gv, why := range silent.Groups {
 			c.failed[gv.Group] = why
 		}
-		err = nil
-	}
-	if err != nil {
-		return fmt.Errorf("asking which kinds it serves: %w", err)
 	}
 	byVersion := map[string]*metav1.APIResourceList{}
 	for _, l := range lists {
@@ -178,6 +177,22 @@ func (c *Client) discover(ctx context.Context) error {
 	}
 	c.mapper = restmapper.NewDiscoveryRESTMapper(all)
 	return nil
+}
+
+// discovered asks a server which kinds it serves. Groups that do not answer are returned, and not waited for: those of an extension may
+// be away for good.
+func discovered(ctx context.Context, ask func() error) (silent *discovery.ErrGroupDiscoveryFailed, err error) {
+	err = retried(ctx, func(context.Context) error {
+		err := ask()
+		if partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
+			silent, err = partly, nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking which kinds it serves: %w", err)
+	}
+	return silent, nil
 }
 
 // errNotServed says that a cluster does not serve a kind.
@@ -214,7 +229,7 @@ func (c *Client) Serve(ctx context.Context, kinds []schema.GroupKind) {
 	if len(kinds) == 0 {
 		return
 	}
-	patience := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Steps: 15, Cap: 5 * time.Second} // half a minute
+	patience := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Steps: 15} // half a minute; a Cap would end it where it is reached
 	_ = wait.ExponentialBackoffWithContext(ctx, patience, func(ctx context.Context) (bool, error) {
 		if err := c.discover(ctx); err != nil {
 			return false, nil // it is tried again

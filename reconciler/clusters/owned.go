@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/render/object"
@@ -23,16 +22,16 @@ func (c *Client) Owned(ctx context.Context, owner string) ([]object.Ref, error) 
 		return nil, err
 	}
 	var lists []*metav1.APIResourceList
-	err := retried(ctx, func(context.Context) (err error) {
+	silent, err := discovered(ctx, func() (err error) {
 		lists, err = c.disco.ServerPreferredResources()
 		return err
 	})
-	var failed []error
-	if partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
-		failed, err = append(failed, partly), nil
-	}
 	if err != nil {
-		return nil, fmt.Errorf("asking which kinds it serves: %w", err)
+		return nil, err
+	}
+	var failed []error
+	if silent != nil {
+		failed = append(failed, silent)
 	}
 	kinds := listable(lists)
 	found, errs := make([][]object.Ref, len(kinds)), make([]error, len(kinds))

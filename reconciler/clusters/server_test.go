@@ -53,10 +53,7 @@ func uid(s *apiserver.Server, at string) string {
 // looking returns a client that has looked at the ConfigMap.
 func looking(t *testing.T, s *apiserver.Server) (*clusters.Client, apply.Facts) {
 	t.Helper()
-	c, err := clusters.Open("eu", "", "", s.Reach())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := calling(t, s)
 	facts, err := c.Observe(t.Context(), map[object.Ref]bool{ref: true})
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,12 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// errExpired says that a watch cannot go on from where it was.
-var errExpired = errors.New("what happened since is not kept; list again")
+var (
+	// errExpired says that a watch cannot go on from where it was.
+	errExpired = errors.New("what happened since is not kept; list again")
+	// errSilent says that watches end at once, one after the other.
+	errSilent = errors.New("watching: each connection ends, and nothing comes")
+)
 
 // Watch tells of every change of metadata since Observe listed it, until ctx ends or until the
 // server does not remember what happened, or does not answer. Live is nil for what was deleted. A kind that was not
@@ -85,7 +89,9 @@ type starter func(context.Context, metav1.ListOptions) (watch.Interface, error)
 
 // watching watches again and again, for servers end a watch after some minutes. Where there
 // was a watch, and the cluster does not answer any more, it ends with an error: whoever waits
-// for changes has to know that none would be seen.
+// for changes has to know that none would be seen. A connection that ends without an answer is a
+// watch that ended for client-go; but one brings bookmarks at least, so that it counts as one when
+// something comes.
 func watching(ctx context.Context, version string, start starter, tell func(watch.EventType, metav1.Object)) error {
 	patience := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 6, Cap: 30 * time.Second}
 	pause, began := patience, false
@@ -93,8 +99,13 @@ func watching(ctx context.Context, version string, start starter, tell func(watc
 		w, err := start(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 		switch {
 		case err == nil:
-			pause, began = patience, true
-			version, err = told(w, version, tell)
+			began = true
+			var came bool
+			if version, came, err = told(w, version, tell); came {
+				pause = patience
+			} else if err == nil && pause.Steps == 0 {
+				err = errSilent
+			}
 		case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
 			err = errExpired
 		case began && !answered(err):
@@ -115,18 +126,18 @@ func watching(ctx context.Context, version string, start starter, tell func(watc
 	}
 }
 
-// told tells of what a watch brings until it ends, and returns how far it came.
-func told(w watch.Interface, version string, tell func(watch.EventType, metav1.Object)) (string, error) {
+// told tells of what a watch brings until it ends, and returns how far it came, and whether anything came.
+func told(w watch.Interface, version string, tell func(watch.EventType, metav1.Object)) (last string, came bool, err error) {
 	defer w.Stop()
 	for e := range w.ResultChan() {
 		live, err := meta.Accessor(e.Object)
 		if err != nil || e.Type == watch.Error {
-			return version, errExpired // an error of the server, of which this is the usual one
+			return version, came, errExpired // an error of the server, of which this is the usual one
 		}
-		version = live.GetResourceVersion()
+		version, came = live.GetResourceVersion(), true
 		if e.Type == watch.Added || e.Type == watch.Modified || e.Type == watch.Deleted {
 			tell(e.Type, live)
 		}
 	}
-	return version, nil
+	return version, came, nil
 }

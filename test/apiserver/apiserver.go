@@ -32,8 +32,8 @@ type Object = map[string]any
 type Server struct {
 	*httptest.Server
 
-	// Before is asked before each request is answered: a status other than zero refuses it. It may change what there
-	// is, as somebody else would. Nil: nothing happens.
+	// Before is asked before each request is answered: a status other than zero refuses it, and Lost loses it on its way. It
+	// may change what there is, as somebody else would. Nil: nothing happens.
 	Before func(r *http.Request) int
 	// After is asked when a request was carried out: false loses the answer on its way. Nil: none is.
 	After func(r *http.Request) bool
@@ -44,6 +44,7 @@ type Server struct {
 	version int
 	objects map[string]Object // by path
 	events  []event
+	ended   int           // how often all watches were ended
 	moved   chan struct{} // closed at the next event
 	writes  []string
 }
@@ -56,6 +57,9 @@ type event struct {
 	object  Object
 }
 
+// Lost is what Before says of a request that is lost on its way.
+const Lost = -1
+
 // UID is that of the Namespace kube-system of a new server.
 const UID = "5f0c"
 
@@ -65,22 +69,21 @@ var kinds = map[string][]metav1.APIResource{
 		{Name: "configmaps", Kind: "ConfigMap", Namespaced: true},
 		{Name: "secrets", Kind: "Secret", Namespaced: true},
 		{Name: "namespaces", Kind: "Namespace"},
+		{Name: "pods", Kind: "Pod", Namespaced: true},
 	},
 	"coordination.k8s.io/v1":         {{Name: "leases", Kind: "Lease", Namespaced: true}},
 	"apps/v1":                        {{Name: "deployments", Kind: "Deployment", Namespaced: true}},
 	"discovery.k8s.io/v1":            {{Name: "endpointslices", Kind: "EndpointSlice", Namespaced: true}},
 	"batch/v1":                       {{Name: "jobs", Kind: "Job", Namespaced: true}},
 	"kustomize.toolkit.fluxcd.io/v1": {{Name: "kustomizations", Kind: "Kustomization", Namespaced: true}},
+	"argoproj.io/v1alpha1":           {{Name: "workflows", Kind: "Workflow", Namespaced: true}},
+	"example.com/v1":                 {{Name: "things", Kind: "Thing", Namespaced: true}}, // of which nobody has a rule
 }
 
 // New starts a server that ends with the test, and has namespaces, of which one is kube-system.
 func New(tb testing.TB, namespaces ...string) *Server {
 	tb.Helper()
-	s := &Server{objects: map[string]Object{}, moved: make(chan struct{})}
-	s.Put("/api/v1/namespaces/kube-system", Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{"name": "kube-system", "uid": UID}})
-	for _, name := range namespaces {
-		s.Put("/api/v1/namespaces/"+name, Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{"name": name}})
-	}
+	s := with(namespaces)
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // clients go away
 	s.StartTLS()
@@ -88,6 +91,16 @@ func New(tb testing.TB, namespaces ...string) *Server {
 		s.CloseClientConnections() // watches
 		s.Close()
 	})
+	return s
+}
+
+// with returns a server that is not started.
+func with(namespaces []string) *Server {
+	s := &Server{objects: map[string]Object{}, moved: make(chan struct{})}
+	s.Put("/api/v1/namespaces/kube-system", Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{"name": "kube-system", "uid": UID}})
+	for _, name := range namespaces {
+		s.Put("/api/v1/namespaces/"+name, Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{"name": name}})
+	}
 	return s
 }
 
@@ -155,6 +168,14 @@ func (s *Server) Forget() {
 	s.events = []event{{version: s.version}}
 }
 
+// EndWatches ends all watches, as servers do after some minutes.
+func (s *Server) EndWatches() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended++
+	s.wake()
+}
+
 // Writes lists the requests to change something that were carried out, as METHOD PATH, in their order.
 func (s *Server) Writes() []string {
 	s.mu.Lock()
@@ -213,6 +234,11 @@ func (s *Server) remove(at string) {
 
 func (s *Server) happened(kind, at string, o Object) {
 	s.events = append(s.events, event{s.version, kind, at, clone(o)})
+	s.wake()
+}
+
+// wake has watches look at what happened.
+func (s *Server) wake() {
 	close(s.moved)
 	s.moved = make(chan struct{})
 }

@@ -18,7 +18,11 @@ import (
 // serve answers a request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if s.Before != nil {
-		if status := s.Before(r); status != 0 {
+		switch status := s.Before(r); status {
+		case 0:
+		case Lost:
+			panic(http.ErrAbortHandler)
+		default:
 			refuse(w, status, "")
 			return
 		}
@@ -375,7 +379,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, body []byte) {
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	version, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	s.mu.Lock()
-	expired := len(s.events) > 0 && version < s.events[0].version
+	expired, ended := len(s.events) > 0 && version < s.events[0].version, s.ended
 	s.mu.Unlock()
 	if expired && version > 0 {
 		refuse(w, http.StatusGone, metav1.StatusReasonExpired)
@@ -392,13 +396,16 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 				news = append(news, e)
 			}
 		}
-		moved := s.moved
+		moved, isOver := s.moved, s.ended > ended
 		s.mu.Unlock()
 		for _, e := range news {
 			version = e.version
 			_ = json.NewEncoder(w).Encode(Object{"type": e.kind, "object": shown(r, e.object)}) // who asked may be gone
 		}
 		_ = control.Flush()
+		if isOver {
+			return
+		}
 		select {
 		case <-r.Context().Done():
 			return
