@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
 // TestTheLawsBite holds branches on which something is wrong against a source of a policy, a
@@ -72,5 +74,26 @@ func TestAWalkIsAFunctionOfItsSeed(t *testing.T) {
 	run(t, draw(3, 20), 3, &two)
 	if one != two || one.Steps == 0 {
 		t.Errorf("one walk counts %+v, and the same again %+v", one, two)
+	}
+}
+
+// TestWhatGoesLastIsOfOneVersion holds a cluster that was released, and that has still what the target sends to another one, against the
+// target: until every stage is over that is no other version.
+func TestWhatGoesLastIsOfOneVersion(t *testing.T) {
+	stays, goes := cell{version: "v2"}, cell{version: "v1"}
+	has := held{"c1": {"ConfigMap/shop/o1": stays, "ConfigMap/shop/o2": goes}}
+	j := judgement{
+		w: &walker{stages: newStages()}, before: has, after: has,
+		refs: map[string]bool{"ConfigMap/shop/o1": true, "ConfigMap/shop/o2": true},
+	}
+	target := unitMeaning{cells: map[string]map[string]cell{"c1": {"ConfigMap/shop/o1": stays}, "c2": {"ConfigMap/shop/o2": stays}}}
+	for phase, is := range map[rollouts.Phase]bool{rollouts.Updating: true, rollouts.Stopped: true, rollouts.Finishing: false, rollouts.Done: false} {
+		if j.is.Status.Phase = phase; j.has(has, "c1", &target) != is {
+			t.Errorf("in phase %s c1 has the target: %t, want %t", phase, !is, is)
+		}
+	}
+	delete(target.cells, "c2")
+	if j.is.Status.Phase = rollouts.Updating; j.has(has, "c1", &target) {
+		t.Error("what the target sends nowhere does not go last, and is there all the same")
 	}
 }

@@ -128,7 +128,8 @@ func (j *judgement) goesLast(in held, cluster, ref string, means *unitMeaning) b
 // the fleet and came back: replicas stay with the clusters that have them.
 func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 	is := *means
-	is.cells = map[string]map[string]cell{cluster: maps.Clone(means.cells[cluster])}
+	is.cells = maps.Clone(means.cells)
+	is.cells[cluster] = maps.Clone(means.cells[cluster])
 	for ref := range means.cells[cluster] {
 		_, had := j.before[cluster][ref]
 		_, isOld := j.w.stages.rejoined[cluster][ref]
