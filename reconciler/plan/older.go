@@ -17,8 +17,7 @@ import (
 const mostVersions = 8
 
 // OlderCommits lists the source commits that a plan may have to evaluate beside its own, because clusters show them
-// still, in the order of how much depends on them. What was published last is among them where it was asked for when the
-// plan was made that is made again; a plan of its own asks for it (Plan.Missing).
+// still, in the order of how much depends on them. A plan asks for others that it turns out to need (Plan.Missing).
 func OlderCommits(in *Input) (commits []string) {
 	last := "" // most clusters show the same
 	add := func(commit string) {
@@ -27,26 +26,16 @@ func OlderCommits(in *Input) (commits []string) {
 		}
 		last = commit
 	}
-	lists := [][]rollouts.Rollout{in.State.Rollouts}
-	if in.Replay != nil {
-		lists = append(lists, in.Replay.State.Rollouts)
-	}
-	for _, list := range lists {
-		for i := range list {
-			if s := list[i].Status; s.Phase != rollouts.Done || len(list[i].Clusters) > 0 {
-				add(s.Base.Commit)
-				add(s.Target.Commit)
-			}
+	list := in.State.Rollouts
+	for i := range list {
+		if s := list[i].Status; s.Phase != rollouts.Done || len(list[i].Clusters) > 0 {
+			add(s.Base.Commit)
+			add(s.Target.Commit)
 		}
 	}
-	if in.Replay != nil && Stages(&in.State, &in.Source) {
-		add(in.State.Published.Commit)
-	}
-	for _, list := range lists {
-		for i := range list {
-			for _, c := range list[i].Clusters {
-				add(c.Shows)
-			}
+	for i := range list {
+		for _, c := range list[i].Clusters {
+			add(c.Shows)
 		}
 	}
 	return commits

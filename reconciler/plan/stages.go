@@ -190,7 +190,7 @@ func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(
 func (s *stager) version(commit string) *older.Version {
 	in := s.table.in
 	v, known := in.Staging.Versions[commit]
-	isAsked := in.Replay == nil && commit != "" && commit != in.Source.Revision.Commit && !slices.Contains(s.missing, commit)
+	isAsked := commit != "" && commit != in.Source.Revision.Commit && !slices.Contains(s.missing, commit)
 	if !known && isAsked && len(in.Staging.Versions)+len(s.missing) < mostVersions {
 		s.missing = append(s.missing, commit)
 	}

@@ -116,7 +116,7 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 	if err := plan.Expand(&obs.Input, p.Renderer(ctx, obs.Snapshot)); err != nil {
 		return plan.Plan{}, err
 	}
-	if err := p.Older(ctx, obs); err != nil {
+	if _, err := p.ReadOlder(ctx, obs, plan.OlderCommits(&obs.Input)); err != nil {
 		return plan.Plan{}, err
 	}
 	return p.plan(ctx, obs)
@@ -126,7 +126,7 @@ func (p *Planner) BuildEdited(ctx context.Context, obs *Observation, edit func(*
 func (p *Planner) plan(ctx context.Context, obs *Observation) (plan.Plan, error) {
 	for {
 		is := plan.Build(obs.Input)
-		isTold, err := p.read(ctx, obs, is.Missing)
+		isTold, err := p.ReadOlder(ctx, obs, is.Missing)
 		if err == nil && !isTold {
 			isTold, err = obs.ask(ctx, is.Asks)
 		}
@@ -160,15 +160,9 @@ func (o *Observation) ask(ctx context.Context, asks map[object.Ref][]string) (is
 	return isTold, nil
 }
 
-// Older reads the older commits that clusters may show still, and expands them. One that cannot be read is left out: what
-// clusters have of it stays. The error is ours.
-func (p *Planner) Older(ctx context.Context, obs *Observation) error {
-	_, err := p.read(ctx, obs, plan.OlderCommits(&obs.Input))
-	return err
-}
-
-// read reads older commits, and reports whether one of them can be read.
-func (p *Planner) read(ctx context.Context, obs *Observation, commits []string) (isAny bool, err error) {
+// ReadOlder reads older commits, which clusters may show still, and expands them. It reports whether one of them can be read: what
+// clusters have of the others stays. The error is ours.
+func (p *Planner) ReadOlder(ctx context.Context, obs *Observation, commits []string) (isAny bool, err error) {
 	snapshots := earlier{planner: p, read: map[string]sources.Snapshot{}}
 	for _, commit := range commits {
 		s := snapshots.at(ctx, commit)

@@ -170,13 +170,25 @@ func (v *Verifier) rebuild(ctx context.Context, s *subject) (plan.Plan, planner.
 		return plan.Plan{}, obs, err
 	}
 	obs.Input.Staging.Renderer = publish.Trailer(head.Message, publish.TrailerVersion)
-	if err := v.Planner.Older(ctx, &obs); err != nil {
-		return plan.Plan{}, obs, err
+	is, err := planned(ctx, v, &obs, s)
+	return is, obs, err
+}
+
+// planned makes the plan, and makes it anew as long as it asks about older commits: about those that the plan asked about which is
+// made again.
+func planned(ctx context.Context, v *Verifier, obs *planner.Observation, s *subject) (plan.Plan, error) {
+	for asked := plan.OlderCommits(&obs.Input); ; {
+		if _, err := v.Planner.ReadOlder(ctx, obs, asked); err != nil {
+			return plan.Plan{}, err
+		}
+		if err := others(ctx, v, obs, s); err != nil {
+			return plan.Plan{}, err
+		}
+		is := plan.Build(obs.Input)
+		if asked = is.Missing; len(asked) == 0 {
+			return is, nil
+		}
 	}
-	if err := others(ctx, v, &obs, s); err != nil {
-		return plan.Plan{}, obs, err
-	}
-	return plan.Build(obs.Input), obs, nil
 }
 
 // then collects what a plan was made from, by the trailers of a commit that it wrote.

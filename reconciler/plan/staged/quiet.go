@@ -1,6 +1,8 @@
 package staged
 
 import (
+	"reflect"
+
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
@@ -9,7 +11,7 @@ import (
 // each cluster shows what the source says, and what clusters have of it makes no difference.
 func (u *Unit) isQuiet(revision string) bool {
 	r := u.Before
-	return r != nil && u.Recorded == nil && r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 &&
+	return r != nil && r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 &&
 		len(u.Commands)+len(r.Status.Commands) == 0 && r.Status.Target.Is(u.source(revision))
 }
 
@@ -22,12 +24,20 @@ func (u *Unit) source(revision string) rollouts.Version {
 	return rollouts.Version{Commit: revision, Digest: u.Digest, Absent: u.Absent}
 }
 
-// quiet is what is decided of a quiet unit. It is what is decided with all of its clusters, but that it lists none.
-func (u *Unit) quiet(in *Input) stage.Output {
-	out := stage.Decide(stage.Input{
+// quiet is what is decided of a quiet unit; false if it is none, or something else was recorded. It is what is decided with all of its
+// clusters, but that it lists none.
+func (u *Unit) quiet(in *Input) (out stage.Output, isQuiet bool) {
+	if !u.isQuiet(in.Revision) {
+		return out, false
+	}
+	out = stage.Decide(stage.Input{
 		Unit: u.Unit.Unit, Pos: u.Pos, Now: in.Now, Strategy: u.Strategy, Refused: u.Refused, Windows: u.Windows, Before: u.Before,
 		Source: u.source(in.Revision),
 	})
-	out.Shown = nil
-	return out
+	if out.Shown = nil; u.Recorded == nil {
+		return out, true
+	}
+	isSame := out.After != nil && len(u.Recorded.Clusters) == 0 && reflect.DeepEqual(out.After.Status, u.Recorded.Status)
+	out.After = u.Recorded
+	return out, isSame
 }

@@ -43,6 +43,8 @@ func TestQuietUnitsAreDecidedAlike(t *testing.T) {
 		"a cluster is behind": {Unit{Strategy: strategy, Before: &behind}, false},
 		"changed":             {Unit{Strategy: strategy, Before: &waits}, false},
 		"new":                 {Unit{Strategy: strategy}, false},
+		"made again":          {Unit{Strategy: strategy, Before: &done, IsReplay: true, Recorded: &done}, true},
+		"edited since":        {Unit{Strategy: strategy, Before: &done, IsReplay: true, Recorded: &waits}, false},
 	} {
 		blobs := &manifest.Blobs{}
 		blob := files.NewBlob([]byte("kind: ConfigMap\n"))
@@ -56,7 +58,7 @@ func TestQuietUnitsAreDecidedAlike(t *testing.T) {
 			Older:    func(string, rollouts.Unit) (Version, bool) { return Version{}, false },
 			Write:    func(string, []schedule.Decision) manifest.Result { return manifest.Result{} },
 		}
-		if got := u.isQuiet(in.Revision); got != tt.quiet {
+		if _, got := u.quiet(&in); got != tt.quiet {
 			t.Errorf("%s: it is quiet: %t", name, got)
 		}
 		if !tt.quiet {

@@ -137,8 +137,8 @@ func Settle(in Input) Result {
 	for n := range in.Units {
 		u := &in.Units[n]
 		r.Diags = append(r.Diags, u.Wrong...)
-		if u.isQuiet(in.Revision) {
-			r.add(u, u.quiet(&in), u.Refs)
+		if out, isQuiet := u.quiet(&in); isQuiet {
+			r.add(u, out, u.Refs)
 			continue
 		}
 		c := compare(&in, u)
