@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
@@ -74,6 +76,49 @@ func TestAWalkIsAFunctionOfItsSeed(t *testing.T) {
 	run(t, draw(3, 20), 3, &two)
 	if one != two || one.Steps == 0 {
 		t.Errorf("one walk counts %+v, and the same again %+v", one, two)
+	}
+}
+
+// TestReplicasNeedNotComeToWhoJoined holds clusters that joined since replicas were divided, or were there, against that.
+func TestReplicasNeedNotComeToWhoJoined(t *testing.T) {
+	const ref = "Deployment/shop/o1"
+	older, wants := cell{"v1", 840, ""}, cell{"v2", 420, ""}
+	for _, tt := range []struct {
+		name          string
+		isThere       bool // when they were divided
+		before, after map[string]cell
+		wants         bool
+	}{
+		{"it joined with a version before", false, map[string]cell{ref: older}, map[string]cell{ref: older}, false},
+		{"it joined, and loses a version before", false, map[string]cell{ref: older}, nil, false},
+		{"it joined, and gets them", false, nil, map[string]cell{ref: wants}, true},
+		{"it was there, and has a version before", true, map[string]cell{ref: older}, map[string]cell{ref: older}, true},
+		{"it was there, and loses a version before", true, map[string]cell{ref: older}, nil, true},
+		{"it was there, and has nothing", true, nil, nil, false},
+	} {
+		j := judgement{w: &walker{stages: newStages()}, before: held{"c1": tt.before}, after: held{"c1": tt.after}}
+		is := j.divided("c1", &unitMeaning{
+			cells: map[string]map[string]cell{"c1": {ref: wants}}, asked: map[string]int{ref: 840},
+			shared: map[string]map[string]bool{ref: {"c1": tt.isThere}},
+		})
+		if _, isWanted := is.cells["c1"][ref]; isWanted != tt.wants {
+			t.Errorf("%s: the version wants them there: %t, want %t", tt.name, isWanted, tt.wants)
+		}
+	}
+}
+
+// TestWhatIsThereIsNotHeldBack holds clusters that are released, and that the guard holds, against the width of a stage.
+func TestWhatIsThereIsNotHeldBack(t *testing.T) {
+	const ref = "ConfigMap/shop/o1"
+	for version, isHeld := range map[string]bool{"v1": true, "v2": false} {
+		j := judgement{
+			w: &walker{stages: newStages()}, before: held{"c1": {ref: cell{version: version}}}, heldBack: map[string]bool{"c1": true},
+			refs: map[string]bool{ref: true}, target: unitMeaning{cells: map[string]map[string]cell{"c1": {ref: cell{version: "v2"}}}},
+		}
+		j.is.Clusters = map[string]rollouts.Cluster{"c1": {State: rollouts.Released, Released: metav1.NewTime(began)}}
+		if is := j.isHeldBackNow("c1"); is != isHeld {
+			t.Errorf("c1 with %s is held back from v2: %t, want %t", version, is, isHeld)
+		}
 	}
 }
 

@@ -47,9 +47,8 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 		refs := w.stages.refs(r, fleet)
 		all = append(all, judgement{
 			kept: kept(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit),
-			base:   w.stages.commits[r.Status.Base.Commit].unit(policy(r), fleet),
-			target: w.stages.commits[r.Status.Target.Commit].unit(policy(r), fleet),
-			refs:   refs,
+			base: w.stages.unit(r.Status.Base.Commit, policy(r), fleet), target: w.stages.unit(r.Status.Target.Commit, policy(r), fleet),
+			refs: refs,
 		})
 	}
 	return all
@@ -125,15 +124,18 @@ func (j *judgement) goesLast(in held, cluster, ref string, means *unitMeaning) b
 }
 
 // divided is what a version means, without what is divided of which a cluster has nothing, and had nothing, or only since before it left
-// the fleet and came back: replicas stay with the clusters that have them.
+// the fleet and came back, or has none of this version, if it joined since that was divided: replicas stay with the clusters that have them.
 func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 	is := *means
 	is.cells = maps.Clone(means.cells)
 	is.cells[cluster] = maps.Clone(means.cells[cluster])
-	for ref := range means.cells[cluster] {
+	for ref, want := range means.cells[cluster] {
 		_, had := j.before[cluster][ref]
 		_, isOld := j.w.stages.rejoined[cluster][ref]
-		if _, has := j.after[cluster][ref]; means.asked[ref] > 0 && (!had || isOld) && !has {
+		got, has := j.after[cluster][ref]
+		want.replicas, got.replicas = 0, 0
+		isLater := !means.shared[ref][cluster] && got != want
+		if means.asked[ref] > 0 && (isLater || !has && (!had || isOld)) {
 			delete(is.cells[cluster], ref)
 		}
 	}
@@ -291,7 +293,7 @@ func (j *judgement) width(gained []string) (all []broken) {
 			}
 			members++
 			isGiven := slices.Contains(gained, cluster) && !j.wasReleased(cluster)
-			isFresh := (isGiven || j.heldBack[cluster] && j.isReleasedNow(cluster)) && !e.Joined && !e.Released.IsZero()
+			isFresh := (isGiven || j.isHeldBackNow(cluster)) && !e.Joined && !e.Released.IsZero()
 			if isFresh {
 				fresh++
 			}
@@ -312,11 +314,11 @@ func (j *judgement) wasReleased(cluster string) bool {
 	return j.isSameRun() && !e.Released.IsZero()
 }
 
-// isReleasedNow reports a cluster that the publication releases and that has to get there, also where the guard holds what it is to get. One
-// that has the target already, of a run that begins, is healthy at once, whatever else of it the guard holds.
-func (j *judgement) isReleasedNow(cluster string) bool {
-	was, is := j.was.Clusters[cluster].Released, j.is.Clusters[cluster]
-	return is.State == rollouts.Released && !is.Released.Equal(&was)
+// isHeldBackNow reports a cluster that the publication releases, and for which the guard holds what it is to get. One that has the target
+// already gets nothing, whatever else of it the guard holds.
+func (j *judgement) isHeldBackNow(cluster string) bool {
+	was, is := j.was.Clusters[cluster].Released, j.is.Clusters[cluster].Released
+	return j.heldBack[cluster] && !is.Equal(&was) && !j.has(j.before, cluster, &j.target)
 }
 
 // amount is a number, or so many percent, rounded down.
@@ -426,7 +428,7 @@ func (j *judgement) oneVersion() (all []broken) {
 		if j.is.Status.Phase == rollouts.Finishing && e.State == rollouts.Leaving {
 			commit = j.is.Status.Target.Commit
 		}
-		means := j.w.stages.commits[commit].unit(policy(&j.is), fleet)
+		means := j.w.stages.unit(commit, policy(&j.is), fleet)
 		isMissed := j.is.Status.Phase == rollouts.Stopped && !e.Released.IsZero() // the guard held it, say, and now it stays
 		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && (!isMissed || j.differs(j.before, cluster, &means) != differs) {
 			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})

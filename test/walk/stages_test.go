@@ -32,16 +32,20 @@ type stages struct {
 	before       []rollouts.Rollout // the records before the publication that is judged
 	order        map[string]int     // of commits
 	moved        map[string]int     // by object: the first commit by which it is of the unit that has it now
-	rejoined     held               // what clusters have still that had it when they left the fleet and came back
-	isGoingBack  bool
-	due          time.Time // when the last plan is to be made again
-	targets      bool      // all units of the last plan are what the source says
+	// shared are the clusters that there were when an object came to be divided as it is by a commit, by commit and object: "replicas stay
+	// with the clusters that have them", and one that joins later has none.
+	shared      map[string]map[string]map[string]bool
+	rejoined    held // what clusters have still that had it when they left the fleet and came back
+	isGoingBack bool
+	due         time.Time // when the last plan is to be made again
+	targets     bool      // all units of the last plan are what the source says
 }
 
 func newStages() *stages {
 	return &stages{
 		commits: map[string]snapshot{}, heard: map[string]*heard{}, commanded: map[string]bool{}, tracks: map[string]*track{},
 		began: map[string]held{}, rejoined: held{}, order: map[string]int{}, moved: map[string]int{}, targets: true,
+		shared: map[string]map[string]map[string]bool{},
 	}
 }
 
@@ -239,9 +243,21 @@ func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result,
 	return "", ""
 }
 
-// commit notes a commit of the source, and which objects move to another unit by it.
+// commit notes a commit of the source, which objects move to another unit by it, and which are divided otherwise.
 func (s *stages) commit(id string, is snapshot) {
-	was := s.commits[s.head]
+	was, shared, clusters := s.commits[s.head], maps.Clone(s.shared[s.head]), map[string]bool{}
+	for cluster := range evaluate(is).cells {
+		clusters[cluster] = true
+	}
+	if shared == nil {
+		shared = map[string]map[string]bool{}
+	}
+	for _, d := range is {
+		if ref := d.ref(); d.isObject() && is.division(ref) != was.division(ref) {
+			shared[ref] = clusters
+		}
+	}
+	s.shared[id] = shared
 	s.commits[id], s.order[id], s.head = is, len(s.order)+1, id
 	for _, d := range is {
 		if from, to := was.claims(d), is.claims(d); d.isObject() && from != "" && to != "" && from != to {

@@ -194,6 +194,29 @@ func (s snapshot) unit(policy string, fleet snapshot) unitMeaning {
 	return u
 }
 
+// division says how an object is divided; empty for one that is not there.
+func (s snapshot) division(ref string) string {
+	for _, d := range s {
+		if !d.isObject() || d.ref() != ref {
+			continue
+		}
+		by := s.claims(d)
+		for _, p := range s {
+			if p.kind == "Policy" && p.name == by {
+				return fmt.Sprint(d.replicas, p.clusters, p.weights)
+			}
+		}
+	}
+	return ""
+}
+
+// unit is what a policy means by a commit, with which clusters there were when its objects were divided so.
+func (s *stages) unit(commit, policy string, fleet snapshot) unitMeaning {
+	u := s.commits[commit].unit(policy, fleet)
+	u.shared = s.shared[commit]
+	return u
+}
+
 // claims names the policy of an object; empty for none.
 func (s snapshot) claims(o *doc) string {
 	name := ""
@@ -211,6 +234,8 @@ type unitMeaning struct {
 	refs  map[string]bool
 	cells map[string]map[string]cell // by cluster and object
 	asked map[string]int             // replicas of what is divided, of all units
+	// shared are the clusters that there were when objects came to be divided so, by object.
+	shared map[string]map[string]bool
 }
 
 func (u *unitMeaning) has(object string) bool {

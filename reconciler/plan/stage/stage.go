@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
@@ -64,7 +66,11 @@ func isOver(v *view, r run) bool {
 }
 
 // isRecorded reports that something of a unit has to be remembered: it has a strategy and is in the source, or
-// a strategy goes on. What may not be released stays as it is recorded.
+// a strategy goes on, or some of it is left in a cluster. What may not be released stays as it is recorded.
 func isRecorded(v *view, r run) bool {
-	return !isOver(v, r) || (v.Strategy != nil || v.Refused != "") && !v.Source.Absent
+	if v.Source.Absent {
+		isLeft := slices.ContainsFunc(v.Clusters, func(c Cluster) bool { return c.Has })
+		return !isOver(v, r) || isLeft && !v.strategy.IsNone()
+	}
+	return !isOver(v, r) || v.Strategy != nil || v.Refused != ""
 }

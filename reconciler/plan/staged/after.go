@@ -36,8 +36,7 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 			again = again || isConcerned
 		}
 		for cluster, changes := range is.Changes {
-			e, isConcerned := after.Clusters[cluster]
-			again = again || isConcerned && isJudged(&r.Outputs[i], cluster, e) && slices.ContainsFunc(refs[i], changes)
+			again = again || isJudged(&r.Outputs[i], cluster) && slices.ContainsFunc(refs[i], changes)
 		}
 		if again {
 			return recheck.Recheck{}.By(now.Add(time.Second), now)
@@ -46,10 +45,12 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 	return recheck.Recheck{}
 }
 
-// isJudged reports a cluster of which a run has to look again when a plan changes it: what it says may speak of what it has then.
-func isJudged(o *stage.Output, cluster string, e rollouts.Cluster) bool {
+// isJudged reports a cluster of which a run has to look again when a plan changes it: what it says may speak of what it has then, and a
+// unit that is gone is forgotten with the last of it.
+func isJudged(o *stage.Output, cluster string) bool {
+	e, isKnown := o.After.Clusters[cluster]
 	isHealthy := e.State == rollouts.Healthy && e.Deadline.IsZero()
-	return o.After.Status.Target.Absent || e.Released.IsZero() || wasReleased(o.Before, o.Target, cluster) || isHealthy
+	return o.After.Status.Target.Absent || isKnown && (e.Released.IsZero() || wasReleased(o.Before, o.Target, cluster) || isHealthy)
 }
 
 // refs are the objects of the units whose runs go on, by unit.

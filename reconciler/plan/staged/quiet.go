@@ -8,11 +8,11 @@ import (
 )
 
 // isQuiet reports a unit whose run is over in every cluster, of which the source says the same, and nobody says anything:
-// each cluster shows what the source says, and what clusters have of it makes no difference.
+// each cluster shows what the source says, and what clusters have of it makes no difference. It does of one that is gone.
 func (u *Unit) isQuiet(revision string) bool {
-	r := u.Before
+	r, is := u.Before, u.source(revision)
 	return r != nil && r.Status.Phase == rollouts.Done && len(r.Clusters) == 0 &&
-		len(u.Commands)+len(r.Status.Commands) == 0 && r.Status.Target.Is(u.source(revision))
+		len(u.Commands)+len(r.Status.Commands) == 0 && r.Status.Target.Is(is) && !is.Absent
 }
 
 // source is the unit as the source has it. What it should be is not known of one that cannot be read: as far as that goes it
