@@ -155,7 +155,7 @@ func TestEachFieldOfAConfigThatThereIsNotIsNamedWithTheOneThatMayBeMeant(t *test
 	_, ds := render.ParseConfig([]byte(configHead + `spec:
   namespace: all
   rollout:
-    defualt: careful
+    defaults: careful
     rules:
     - {strategi: a}
   publish: {flux: {decryptionSecrets: a}}
@@ -170,7 +170,7 @@ func TestEachFieldOfAConfigThatThereIsNotIsNamedWithTheOneThatMayBeMeant(t *test
 		`10 unknown field "spec.guard.entirely": `,
 		`4 unknown field "spec.namespace": did you mean "namespaces"? `,
 		`9 unknown field "spec.publish.flux.decryptionSecrets": did you mean "decryptionSecret"? `,
-		`6 unknown field "spec.rollout.defualt": did you mean "default"? `,
+		`6 unknown field "spec.rollout.defaults": did you mean "default"? `,
 		`8 unknown field "spec.rollout.rules[0].strategi": did you mean "strategy"? `,
 		`11 unknown field "spec.updates.ages": `,
 	}
