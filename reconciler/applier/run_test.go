@@ -334,7 +334,7 @@ func TestWhatWasAppliedIsWaitedFor(t *testing.T) {
 		unready int
 		failed  bool
 	}{
-		{"a dry run", func(a *applier.Applier) { a.DryRun, a.Wait = true, time.Hour }, 0, false},
+		{"a dry run", func(a *applier.Applier) { a.DryRun, a.Wait = true, 10*time.Millisecond }, 0, false},
 		{"nobody waits", func(*applier.Applier) {}, 0, false},
 		{"it is not ready", func(a *applier.Applier) { a.Wait = 10 * time.Millisecond }, 1, true},
 		{"and that is accepted", func(a *applier.Applier) { a.Wait, a.WaitAccepts = time.Hour, []string{health.InProgress} }, 0, false},
