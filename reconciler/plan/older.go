@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
@@ -19,12 +21,10 @@ const mostVersions = 8
 // OlderCommits lists the source commits that a plan may have to evaluate beside its own, because clusters show them
 // still, in the order of how much depends on them. A plan asks for others that it turns out to need (Plan.Missing).
 func OlderCommits(in *Input) (commits []string) {
-	last := "" // most clusters show the same
 	add := func(commit string) {
-		if commit != last && commit != "" && commit != in.Source.Revision.Commit && len(commits) < mostVersions && !slices.Contains(commits, commit) {
+		if commit != "" && commit != in.Source.Revision.Commit && len(commits) < mostVersions && !slices.Contains(commits, commit) {
 			commits = append(commits, commit)
 		}
-		last = commit
 	}
 	list := in.State.Rollouts
 	for i := range list {
@@ -33,10 +33,15 @@ func OlderCommits(in *Input) (commits []string) {
 			add(s.Target.Commit)
 		}
 	}
+	shown := map[string]int{} // in how many clusters, of whatever unit
 	for i := range list {
 		for _, c := range list[i].Clusters {
-			add(c.Shows)
+			shown[c.Shows]++
 		}
+	}
+	most := func(a, b string) int { return cmp.Or(cmp.Compare(shown[b], shown[a]), cmp.Compare(a, b)) }
+	for _, commit := range slices.SortedFunc(maps.Keys(shown), most) {
+		add(commit)
 	}
 	return commits
 }
