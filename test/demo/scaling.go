@@ -124,5 +124,6 @@ func (x *exchange) resume() error {
 // sum shows what the watch saw.
 func (x *exchange) sum() error {
 	x.title("What a watch saw of every Deployment, from before it was there until now")
-	return x.seen.told(x.say)
+	time.Sleep(time.Second) // for what is on its way
+	return x.seen.told(x.say, map[string]int{dying + " shop/api": 8, steady + " shop/api": 2, consumer + " shop/front": 2})
 }

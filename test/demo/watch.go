@@ -27,7 +27,7 @@ type replicas struct {
 }
 
 // course is how many replicas a Deployment had.
-type course struct{ first, lowest, last, changes int }
+type course struct{ first, lowest, last int }
 
 // watchReplicas watches every Deployment of clusters until stop is called. When an API server ends, so does a watch; the next
 // one begins with what there is then.
@@ -94,9 +94,6 @@ func (r *replicas) take(cluster, line string) {
 	if n < c.last {
 		r.bad = append(r.bad, fmt.Errorf("%s of %s had %d replicas, and then %d", words[1], cluster, c.last, n))
 	}
-	if n != c.last {
-		c.changes++
-	}
 	c.lowest, c.last = min(c.lowest, n), n
 }
 
@@ -106,20 +103,22 @@ func (r *replicas) fail(err error) {
 	r.bad = append(r.bad, err)
 }
 
-// told says what was seen, and fails if a Deployment had fewer replicas than before, or nothing was seen.
-func (r *replicas) told(say func(format string, args ...any)) error {
-	time.Sleep(time.Second) // for what is on its way
+// told says what was seen, and fails if a Deployment had fewer replicas than before, or the watches did not see each come to how many it
+// has now: what watches have missed says nothing.
+func (r *replicas) told(say func(format string, args ...any), now map[string]int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	say("%-8s %-12s %6s %7s %4s", "CLUSTER", "DEPLOYMENT", "FIRST", "LOWEST", "NOW")
+	seen := map[string]int{}
 	for _, key := range slices.SortedFunc(maps.Keys(r.all), cmp.Compare[string]) {
 		cluster, name, _ := strings.Cut(key, " ")
 		c := r.all[key]
 		say("%-8s %-12s %6d %7d %4d", cluster, name, c.first, c.lowest, c.last)
+		seen[key] = c.last
 	}
-	const deployments = 3
-	if len(r.all) != deployments {
-		return fmt.Errorf("the watches saw %d Deployments, and not %d", len(r.all), deployments)
+	errs := r.bad
+	if !maps.Equal(seen, now) {
+		errs = append(errs, fmt.Errorf("the watches saw %v at last, and there are %v", seen, now))
 	}
-	return errors.Join(r.bad...)
+	return errors.Join(errs...)
 }
