@@ -63,7 +63,7 @@ func (s *Services) Check() (field, problem string) {
 	switch s.Endpoints {
 	case Off, Apply, External:
 	case "branch":
-		return "endpoints", "is branch, and Waybill writes no endpoints to branches; want one of off, apply, external"
+		return "endpoints", "is branch, and Waybill writes no endpoints to branches: Argo CD leaves EndpointSlices out by its resource.exclusions, and Flux would apply them minutes late; want off, external, or apply, beside either with an agent --services-only"
 	default:
 		return "endpoints", fmt.Sprintf("is %q; want one of off, apply, external", s.Endpoints)
 	}
