@@ -24,6 +24,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/endpoints/pull"
 	"github.com/waybill-dev/waybill/reconciler/management"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -250,7 +251,7 @@ func (f *agentFlags) repositories(a *agent.Agent) error {
 	case f.heartbeat == byHTTP || f.heartbeat == "" && f.controller != "":
 		a.Heart = &agent.ByHTTP{URL: f.controller, Key: key, Client: &http.Client{}}
 	case f.heartbeat == byGit || f.heartbeat == "" && git.Origin(at) != "":
-		a.Heart = &agent.ByGit{Repo: repo, Origin: git.Origin(at), Key: key.Public(), Now: time.Now, Log: a.Log}
+		a.Heart = &agent.ByGit{Repo: repo, Origin: git.Origin(at), Key: key.Public(), Host: refs.Host{What: "heartbeats", Now: time.Now, Log: a.Log}}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
 	"github.com/waybill-dev/waybill/reconciler/events"
 	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/reconciler/status/writer"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -85,7 +86,7 @@ func (f *applyingFlags) parts(_ context.Context, c *controller) ([]runnable, err
 func (f *applyingFlags) exchange(r *reconciler.Reconciler, log *slog.Logger) *push.Exchange {
 	e := push.New(*f.access, push.ClockOf(r.Now), rand.Float64, log)
 	if repo, ok := r.Target.(*git.Repo); ok {
-		e.Writer = &pull.Writer{Repo: git.LooseOf(repo), Now: r.Now, Log: log, Wrote: func(h git.Head) error {
+		e.Writer = &pull.Writer{Repo: git.LooseOf(repo), Host: refs.Host{What: "endpoints", Now: r.Now, Log: log}, Wrote: func(h git.Head) error {
 			if r.Key == nil {
 				return nil
 			}

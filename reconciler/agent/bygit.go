@@ -2,13 +2,12 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -25,10 +24,7 @@ type ByGit struct {
 	Repo   Lighter
 	Origin string // of the repository, as scheme://host
 	Key    signing.Public
-	Now    func() time.Time
-	Log    *slog.Logger
-
-	taken heartbeat.Taken
+	Host   refs.Host
 }
 
 // Times implements Heart.
@@ -50,40 +46,23 @@ func (h *ByGit) Last(ctx context.Context, clusters []string) (last uint64, err e
 			continue
 		}
 		beat, err := heartbeat.Parse(ref.Message)
-		if err == nil && slices.Contains(clusters, beat.Cluster) && heartbeat.GoesOn(beat.Sequence, h.Now()) {
+		if err == nil && slices.Contains(clusters, beat.Cluster) && heartbeat.GoesOn(beat.Sequence, h.Host.Now()) {
 			last = max(last, beat.Sequence)
 		}
 	}
 	return last, nil
 }
 
-// Beat implements Heart: one push for all. A server that refuses refs which are no branches gets branches for a while.
+// Beat implements Heart: one push for all.
 func (h *ByGit) Beat(ctx context.Context, beats []heartbeat.Beat) error {
-	write := func(prefix string) error {
+	write := func(prefix string) func() error {
 		messages := make(map[string]string, len(beats))
 		for i := range beats {
 			messages[prefix+beats[i].Cluster] = beats[i].Text()
 		}
-		return h.Repo.Light(ctx, messages, git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, h.Now())
-	}
-	if h.taken.BranchesOnly(h.Now()) {
-		return write(heartbeat.Branches)
-	}
-	was := h.taken
-	err := write(heartbeat.Refs)
-	refused, ok := errors.AsType[*git.RefusedError](err)
-	if !ok {
-		if err == nil && was != (heartbeat.Taken{}) {
-			h.taken = heartbeat.Taken{}
-			h.Log.InfoContext(ctx, "heartbeats go by refs that are no branches again")
+		return func() error {
+			return h.Repo.Light(ctx, messages, git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, h.Host.Now())
 		}
-		return err
 	}
-	if err := write(heartbeat.Branches); err != nil {
-		return err
-	}
-	if h.taken = was.Refused(refused.Why, h.Now()); was == (heartbeat.Taken{}) {
-		h.Log.WarnContext(ctx, "heartbeats go by a branch, because the server does not take another ref", "ref", refused.Ref, "err", refused, "again", h.taken.Again())
-	}
-	return nil
+	return h.Host.Write(ctx, write(heartbeat.Refs), write(heartbeat.Branches))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat/receive"
 	"github.com/waybill-dev/waybill/reconciler/observe"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -35,8 +36,8 @@ func newKey(t *testing.T) signing.Key {
 	return key
 }
 
-// refs is a server with the refs of heartbeats.
-type refs struct {
+// server is one with the refs of heartbeats.
+type server struct {
 	observe.RefReader
 
 	read    map[string]git.Head // by ref
@@ -47,7 +48,7 @@ type refs struct {
 }
 
 // RemoteRefs implements observe.RefReader.
-func (r *refs) RemoteRefs(_ context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
+func (r *server) RemoteRefs(_ context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
 	b := git.RemoteRefs{Refs: map[string]files.ID{}, Read: map[files.ID]git.Head{}}
 	for i, ref := range slices.Sorted(maps.Keys(r.read)) {
 		id := files.ID{byte(i + 1)}
@@ -59,7 +60,7 @@ func (r *refs) RemoteRefs(_ context.Context, wanted func(ref string, id files.ID
 }
 
 // Light implements agent.Lighter.
-func (r *refs) Light(_ context.Context, messages map[string]string, _ git.Author, _ time.Time) error {
+func (r *server) Light(_ context.Context, messages map[string]string, _ git.Author, _ time.Time) error {
 	for ref := range messages {
 		if r.refuses != "" && strings.HasPrefix(ref, r.refuses) {
 			return &git.RefusedError{Ref: ref, Why: r.why}
@@ -101,8 +102,8 @@ func TestTheLastBeatByGit(t *testing.T) {
 		"at a ref of another cluster": {heartbeat.Refs + "us", ref(t, "eu", noon, key), false},
 		"of the day after tomorrow":   {heartbeat.Refs + "eu", ref(t, "eu", noon.Add(48*time.Hour), key), false},
 	} {
-		repo := &refs{read: map[string]git.Head{tt.at: tt.beat, heartbeat.Branches + "asia": ref(t, "asia", noon.Add(-time.Hour), key)}}
-		h := &agent.ByGit{Repo: repo, Key: key.Public(), Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}
+		repo := &server{read: map[string]git.Head{tt.at: tt.beat, heartbeat.Branches + "asia": ref(t, "asia", noon.Add(-time.Hour), key)}}
+		h := &agent.ByGit{Repo: repo, Key: key.Public(), Host: refs.Host{What: "heartbeats", Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}}
 		want := uint64(noon.Add(-time.Hour).UnixMilli())
 		if tt.want {
 			want = uint64(noon.UnixMilli())
@@ -112,26 +113,24 @@ func TestTheLastBeatByGit(t *testing.T) {
 		}
 	}
 	away := errors.New("away")
-	h := &agent.ByGit{Repo: &refs{away: away}, Key: key.Public(), Now: func() time.Time { return noon }}
+	h := &agent.ByGit{Repo: &server{away: away}, Key: key.Public(), Host: refs.Host{What: "heartbeats", Now: func() time.Time { return noon }}}
 	if last, err := h.Last(t.Context(), []string{"eu"}); !errors.Is(err, away) {
 		t.Errorf("where nobody answers it is %d, %v", last, err)
 	}
 }
 
-// TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken, until others are again; what fails otherwise is tried again as it was.
+// TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken, all of them.
 func TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken(t *testing.T) {
 	t.Parallel()
 	beats := []heartbeat.Beat{{Cluster: "eu", UID: "u", Agent: "a", Sequence: 1}, {Cluster: "us", UID: "u", Agent: "a", Sequence: 1}}
 	away := errors.New("away")
-	repo := &refs{away: away}
-	now, log := noon, &strings.Builder{}
-	h := &agent.ByGit{Repo: repo, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(log, nil))}
+	repo := &server{away: away}
+	h := &agent.ByGit{Repo: repo, Host: refs.Host{What: "heartbeats", Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)}}
 	if err := h.Beat(t.Context(), beats); !errors.Is(err, away) {
 		t.Errorf("where nobody answers: %v", err)
 	}
-	repo.away, repo.written = nil, nil
-	write := func(prefix string) {
-		t.Helper()
+	repo.away = nil
+	for _, prefix := range []string{heartbeat.Refs, heartbeat.Branches} {
 		repo.written = nil
 		if err := h.Beat(t.Context(), beats); err != nil {
 			t.Fatal(err)
@@ -139,31 +138,7 @@ func TestBeatsByGitGoByBranchesWhereNoOtherRefsAreTaken(t *testing.T) {
 		if want := []string{prefix + "eu", prefix + "us"}; !slices.Equal(repo.written, want) {
 			t.Errorf("it writes %v, want %v", repo.written, want)
 		}
-	}
-	write(heartbeat.Refs)
-	repo.refuses, repo.why = heartbeat.Refs, "pre-receive hook declined"
-	write(heartbeat.Branches)
-	repo.refuses = ""
-	write(heartbeat.Branches)
-	now = now.Add(time.Minute)
-	write(heartbeat.Refs)
-	repo.refuses = "refs/" // there is no room
-	if refused, ok := errors.AsType[*git.RefusedError](h.Beat(t.Context(), beats)); !ok {
-		t.Errorf("where nothing is taken: %v", refused)
-	}
-	repo.refuses = ""
-	write(heartbeat.Refs)
-	repo.refuses, repo.why = heartbeat.Refs, "deny updating a hidden ref"
-	write(heartbeat.Branches)
-	now = now.Add(59 * time.Minute)
-	repo.refuses = ""
-	write(heartbeat.Branches)
-	now = now.Add(time.Minute)
-	write(heartbeat.Refs)
-	for _, text := range []string{"heartbeats go by a branch", "heartbeats go by refs that are no branches again"} {
-		if n := strings.Count(log.String(), text); n != 2 {
-			t.Errorf("%q is said %d times:\n%s", text, n, log)
-		}
+		repo.refuses, repo.why = heartbeat.Refs, "pre-receive hook declined"
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/pull"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
 )
@@ -29,7 +30,7 @@ func (a *Agent) exchange() *push.Exchange {
 	e.Reaches = func(c *karmada.Cluster) bool { return slices.Contains(a.Clusters, c.Name) }
 	if a.Books.Agents != nil {
 		e.Writer = &pull.Writer{
-			Repo: a.Books.Agents, May: a.mayTell, Now: a.Applier.Now, Log: a.Log,
+			Repo: a.Books.Agents, May: a.mayTell, Host: refs.Host{What: "endpoints", Now: a.Applier.Now, Log: a.Log},
 			Wrote: func(h git.Head) error { return a.Key.Verify(signing.Git, h.Signed, h.Signature) },
 		}
 	}

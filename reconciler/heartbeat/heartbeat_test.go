@@ -302,27 +302,3 @@ func TestAnAgentWhoseClockIsLateGoesOn(t *testing.T) {
 		}
 	}
 }
-
-// TestWhatAHostTakes is tried again: soon after a refusal that may be one of that moment, and more and more seldom; and after one that
-// is about what the ref is, in an hour.
-func TestWhatAHostTakes(t *testing.T) {
-	const hook, hidden = "eu-1: pre-receive hook declined", "refs/waybill/heartbeat/eu-1: deny updating a hidden ref"
-	for why, want := range map[string][]time.Duration{
-		hook:               {time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 32 * time.Minute, time.Hour, time.Hour},
-		hidden:             {time.Hour, time.Hour},
-		"x: funny refname": {time.Hour},
-	} {
-		var is heartbeat.Taken
-		now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-		if is.BranchesOnly(now) || !is.Again().IsZero() {
-			t.Error("before anything was refused branches only are taken")
-		}
-		for n, wait := range want {
-			is = is.Refused(why, now)
-			if at := now.Add(wait); !is.BranchesOnly(at.Add(-1)) || is.BranchesOnly(at) || !is.Again().Equal(at) {
-				t.Errorf("%s: after %d refusals it is tried again after %s, want %s", why, n+1, is.Again().Sub(now), wait)
-			}
-			now = is.Again()
-		}
-	}
-}

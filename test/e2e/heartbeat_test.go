@@ -25,6 +25,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/management"
 	"github.com/waybill-dev/waybill/reconciler/published"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -207,7 +208,7 @@ func (e *edge) inProcess(t *testing.T, off time.Duration) (stop func()) {
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	a := &agent.Agent{
 		Clusters: []string{"eu-1"}, Interval: time.Second, Resync: time.Minute, Log: log, Random: rand.Float64, Status: status,
-		Heart: &agent.ByGit{Repo: status, Origin: git.Origin(e.url), Key: key.Public(), Now: now, Log: log},
+		Heart: &agent.ByGit{Repo: status, Origin: git.Origin(e.url), Key: key.Public(), Host: refs.Host{What: "heartbeats", Now: now, Log: log}},
 		Applier: applier.Applier{
 			Published: &published.Reader{Branches: published.At(open(e.url+"/fleet.git", nil))}, Now: now,
 			Access: clusters.Access{Kubeconfig: e.apis["eu-1"].kubeconfig, Alone: true, Agent: "test"},

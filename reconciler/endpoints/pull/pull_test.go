@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/pull"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -109,7 +110,7 @@ func newKey(t *testing.T) signing.Key {
 // writer is that of an agent with a key.
 func writer(at *client) *pull.Writer {
 	return &pull.Writer{
-		Repo: at, Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler),
+		Repo: at, Host: refs.Host{What: "endpoints", Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler)},
 		Wrote: func(h git.Head) error { return at.key.Public().Verify(signing.Git, h.Signed, h.Signature) },
 	}
 }
@@ -215,45 +216,36 @@ func TestWhatIsKnownIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// TestARefusalIsNotForEver has a server refuse refs again and again, and everything for a moment.
-func TestARefusalIsNotForEver(t *testing.T) {
-	s, now := newServer("https://git.example/status"), noon
-	var log strings.Builder
+// TestARefusalLosesNothing has a server refuse refs, and everything for a moment.
+func TestARefusalLosesNothing(t *testing.T) {
+	s := newServer("https://git.example/status")
 	me := writer(s.as(newKey(t)))
-	me.Now, me.Log = func() time.Time { return now }, slog.New(slog.NewTextHandler(&log, nil))
 	kept, n := book.Kept{}, 0
 	writes := func(want string) {
 		t.Helper()
 		var err error
 		n++
-		if kept, err = me.Write(t.Context(), exchange.Refs, bookOf("eu-1", n), kept); err != nil || kept.Ref != want+"eu-1" {
+		if kept, err = me.Write(t.Context(), exchange.Refs, bookOf("eu-1", n), kept); err != nil || kept.Ref != want+"eu-1" || kept.At[kept.Ref] != s.refs[kept.Ref] {
 			t.Errorf("book %d is at %s, %v; want %s", n, kept.Ref, err, want)
 		}
 	}
 	writes(book.Refs)
 	s.refuses = "refs/" // there is no room
-	_, err := me.Write(t.Context(), exchange.Refs, bookOf("eu-1", 2), kept)
+	left, err := me.Write(t.Context(), exchange.Refs, bookOf("eu-1", 2), kept)
 	for _, ref := range []string{book.Refs, book.Branches} {
 		if err == nil || !strings.Contains(err.Error(), "refused "+ref+"eu-1") {
 			t.Errorf("it does not say that %s is refused: %v", ref, err)
 		}
 	}
+	if left.Ref != kept.Ref || left.Book.Number != kept.Book.Number {
+		t.Errorf("after that it is at %s, number %d", left.Ref, left.Book.Number)
+	}
 	s.refuses = ""
 	writes(book.Refs)
 	s.refuses = "refs/waybill"
 	writes(book.Branches)
-	now = now.Add(time.Minute)
-	writes(book.Branches)
 	s.refuses = ""
-	now = now.Add(time.Minute)
-	writes(book.Branches) // it refused twice
-	now = now.Add(time.Minute)
-	writes(book.Refs)
-	for text, want := range map[string]int{"endpoints go by a branch": 1, "again=2026-11-23T12:01:00": 1, "endpoints go by refs that are no branches again": 1} {
-		if n := strings.Count(log.String(), text); n != want {
-			t.Errorf("%q is said %d times:\n%s", text, n, log.String())
-		}
-	}
+	writes(book.Branches) // for a while
 }
 
 // TestWhoseBooksCountAtAPublicHost are those of clusters that take part: seven are too many, until one is gone.

@@ -4,13 +4,11 @@ package pull
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
+	"github.com/waybill-dev/waybill/reconciler/refs"
 	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
@@ -34,12 +32,10 @@ type Writer struct {
 	// Wrote says why a commit is none that this writer, or the one before it, made; nil if it is one.
 	Wrote func(git.Head) error
 	// May returns an error if another writer serves the clusters; nil: there is none.
-	May func(context.Context) error
-	Now func() time.Time
-	Log *slog.Logger
+	May  func(context.Context) error
+	Host refs.Host
 
-	refs  atomic.Pointer[map[string]files.ID] // of the repository, as it was looked last
-	taken atomic.Pointer[heartbeat.Taken]     // nil: no ref was refused
+	refs atomic.Pointer[map[string]files.ID] // of the repository, as it was looked last
 }
 
 // Last implements push.Writer. What others wrote there does not count, nor does what has a number that is no time of a writer.
@@ -65,7 +61,7 @@ func (w *Writer) Last(ctx context.Context, cluster string, known book.Kept) (boo
 			continue
 		}
 		b, err := book.Decode(is.Tree)
-		if err == nil && b.Cluster == cluster && heartbeat.GoesOn(b.Number, w.Now()) && (kept.Ref == "" || b.Number > kept.Book.Number) {
+		if err == nil && b.Cluster == cluster && heartbeat.GoesOn(b.Number, w.Host.Now()) && (kept.Ref == "" || b.Number > kept.Book.Number) {
 			kept.Ref, kept.Tree, kept.Book = ref, is.Tree, b
 		}
 	}
@@ -92,38 +88,25 @@ func (w *Writer) Times(by exchange.Services, takesPart func(cluster string) bool
 	return book.TimesOf(by, git.Origin(w.Repo.Name()), books)
 }
 
-// Write implements push.Writer. A server that refuses refs which are no branches gets branches for a while.
-func (w *Writer) Write(ctx context.Context, bus exchange.Bus, b *book.Book, over book.Kept) (book.Kept, error) {
+// Write implements push.Writer.
+func (w *Writer) Write(ctx context.Context, bus exchange.Bus, b *book.Book, over book.Kept) (kept book.Kept, err error) {
 	if w.May != nil {
 		if err := w.May(ctx); err != nil {
 			return over, err
 		}
 	}
-	was := w.taken.Load()
-	if was != nil && was.BranchesOnly(w.Now()) {
-		bus = exchange.Branch
-	}
-	kept, err := w.write(ctx, book.RefOf(b.Cluster, bus), b, over)
-	refused, ok := errors.AsType[*git.RefusedError](err)
-	if !ok || bus == exchange.Branch {
-		if err == nil && bus != exchange.Branch && was != nil && w.taken.CompareAndSwap(was, nil) {
-			w.Log.InfoContext(ctx, "endpoints go by refs that are no branches again")
+	write := func(bus exchange.Bus) func() error {
+		return func() (err error) {
+			kept, err = w.write(ctx, book.RefOf(b.Cluster, bus), b, over)
+			return err
 		}
-		return kept, err
 	}
-	kept, branchErr := w.write(ctx, book.RefOf(b.Cluster, exchange.Branch), b, over)
-	if branchErr != nil { // it refuses more than a ref
-		return over, errors.Join(err, branchErr)
+	if bus == exchange.Branch {
+		err = write(bus)()
+	} else {
+		err = w.Host.Write(ctx, write(bus), write(exchange.Branch))
 	}
-	var before heartbeat.Taken
-	if was != nil {
-		before = *was
-	}
-	is := before.Refused(refused.Why, w.Now())
-	if w.taken.CompareAndSwap(was, &is) && was == nil { // else another book told so at the same time
-		w.Log.WarnContext(ctx, "endpoints go by a branch, because the server does not take another ref", "ref", refused.Ref, "err", refused, "again", is.Again())
-	}
-	return kept, nil
+	return kept, err
 }
 
 func (w *Writer) write(ctx context.Context, ref string, b *book.Book, over book.Kept) (book.Kept, error) {

@@ -1,4 +1,4 @@
-package heartbeat
+package refs
 
 import (
 	"slices"
@@ -16,23 +16,20 @@ const (
 // never are words by which Git refuses a ref for what it is.
 var never = []string{"hidden ref", "funny ref"}
 
-// Taken is what is known of the refs that a Git host takes. The zero value is a host that takes any.
-type Taken struct {
+// taken is what is known of the refs that a Git host takes. The zero value is a host that takes any.
+type taken struct {
 	again time.Time     // until then it counts as one that takes branches only
 	wait  time.Duration // how long that is
 }
 
-// BranchesOnly reports a host to which no other refs are written now.
-func (t Taken) BranchesOnly(now time.Time) bool { return now.Before(t.again) }
+// branchesOnly reports a host to which no other refs are written now.
+func (t taken) branchesOnly(now time.Time) bool { return now.Before(t.again) }
 
-// Refused is what is known once a host has refused a ref that is no branch, in its words, and taken a branch in its place.
-func (t Taken) Refused(why string, now time.Time) Taken {
+// refused is what is known once a host has refused a ref that is no branch, in its words, and taken a branch in its place.
+func (t taken) refused(why string, now time.Time) taken {
 	wait := min(max(soonest, 2*t.wait), latest)
 	if slices.ContainsFunc(never, func(words string) bool { return strings.Contains(why, words) }) {
 		wait = latest
 	}
-	return Taken{now.Add(wait), wait}
+	return taken{now.Add(wait), wait}
 }
-
-// Again is when another ref than a branch is tried next; zero for a host that takes any.
-func (t Taken) Again() time.Time { return t.again }
