@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discovery "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/waybill-dev/waybill/reconciler/apply"
 )
 
 const (
@@ -57,8 +59,15 @@ type Endpoint struct {
 // Services are what a cluster has of services, by their namespaces and names: slices, in the order of names.
 type Services map[types.NamespacedName][]Slice
 
-// IsTakenOver reports a slice that Karmada made of another cluster's: one of the same name here takes its place.
-func IsTakenOver(s *discovery.EndpointSlice) bool {
+// IsReplaced reports a slice that is there whose place one of the same name takes: Karmada's, which it made of another cluster's, and
+// one that was made here for the same source and lost its label ManagedBy, so that nobody manages it. With the label of somebody else
+// it is theirs.
+func IsReplaced(is, by *discovery.EndpointSlice) bool {
+	manager, owner := is.Labels[discovery.LabelManagedBy], is.Annotations[apply.OwnerAnnotation]
+	return isKarmadas(is) || manager == "" && owner != "" && owner == by.Annotations[apply.OwnerAnnotation]
+}
+
+func isKarmadas(s *discovery.EndpointSlice) bool {
 	by := s.Labels[discovery.LabelManagedBy]
 	return by == karmadaCollects || by == karmadaDispatches
 }
@@ -66,7 +75,7 @@ func IsTakenOver(s *discovery.EndpointSlice) bool {
 // isImported reports a slice that somebody brought from another cluster, which is passed over: otherwise endpoints went round.
 func isImported(s *discovery.EndpointSlice) bool {
 	by := s.Labels[discovery.LabelManagedBy]
-	return by == ManagedBy || by == lighthouse || IsTakenOver(s)
+	return by == ManagedBy || by == lighthouse || isKarmadas(s)
 }
 
 // Collect says what a cluster has of each of the services: one that has no slices is there, too. Slices that were brought from

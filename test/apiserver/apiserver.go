@@ -55,6 +55,22 @@ type event struct {
 	kind    string // ADDED, MODIFIED or DELETED
 	path    string
 	object  Object
+	was     Object // nil: nothing
+}
+
+// as is the kind of an event for those who watch what a selector finds: an object that it finds no more is deleted for them. Empty: they
+// are told nothing.
+func (e *event) as(selected func(Object) bool) string {
+	finds, found := selected(e.object), e.was != nil && selected(e.was)
+	switch {
+	case finds && (found || e.kind == "DELETED"):
+		return e.kind
+	case finds:
+		return "ADDED"
+	case found:
+		return "DELETED"
+	}
+	return ""
 }
 
 // Lost is what Before says of a request that is lost on its way.
@@ -217,7 +233,7 @@ func (s *Server) put(at string, o Object) {
 	if there {
 		kind = "MODIFIED"
 	}
-	s.happened(kind, at, o)
+	s.happened(event{kind: kind, path: at, object: o, was: was})
 }
 
 func (s *Server) remove(at string) {
@@ -229,11 +245,12 @@ func (s *Server) remove(at string) {
 	s.version++
 	o = clone(o)
 	metaOf(o)["resourceVersion"] = strconv.Itoa(s.version)
-	s.happened("DELETED", at, o)
+	s.happened(event{kind: "DELETED", path: at, object: o, was: o})
 }
 
-func (s *Server) happened(kind, at string, o Object) {
-	s.events = append(s.events, event{s.version, kind, at, clone(o)})
+func (s *Server) happened(e event) {
+	e.version, e.object = s.version, clone(e.object)
+	s.events = append(s.events, e)
 	s.wake()
 }
 

@@ -392,7 +392,10 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		var news []event
 		for _, e := range s.events {
-			if e.version > version && isIn(e.path, r.URL.Path) && selected(e.object) {
+			if e.version <= version || !isIn(e.path, r.URL.Path) {
+				continue
+			}
+			if e.kind = e.as(selected); e.kind != "" {
 				news = append(news, e)
 			}
 		}

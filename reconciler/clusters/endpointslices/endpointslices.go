@@ -27,8 +27,8 @@ const Manager = "waybill-services"
 // patience is how long an API server has to answer a request.
 const patience = 20 * time.Second
 
-// ErrTaken says that somebody else made a slice of that name.
-var ErrTaken = errors.New("somebody else made it")
+// ErrTaken says that somebody else manages a slice of that name.
+var ErrTaken = errors.New("somebody else manages it")
 
 // Client is for the slices of one cluster. Several may use it at once.
 type Client struct {
@@ -109,28 +109,26 @@ func follow(w watch.Interface, version string, there byUID, tell func([]*discove
 	return version, nil
 }
 
-// Apply applies a slice. One with a UID is changed if it is that one; without, it is made, unless somebody else made one of its name:
-// ErrTaken. Karmada's is taken over.
+// Apply applies a slice. One with a UID is changed if it is that one; without, it is made. If there is one of that name already, it takes
+// its place where it may (endpoints.IsReplaced), and otherwise that is ErrTaken.
 func (c *Client) Apply(ctx context.Context, s *discovery.EndpointSlice) error {
 	if s.UID != "" {
 		return c.patch(ctx, s, true)
 	}
-	err := c.patch(ctx, s, false)
-	if !apierrors.IsConflict(err) {
-		return err
-	}
 	getting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	is, getErr := c.api.EndpointSlices(s.Namespace).Get(getting, s.Name, metav1.GetOptions{})
-	if getErr != nil {
-		return fmt.Errorf("looking at the EndpointSlice %s/%s of %s: %w", s.Namespace, s.Name, c.cluster, getErr)
+	switch is, err := c.api.EndpointSlices(s.Namespace).Get(getting, s.Name, metav1.GetOptions{}); {
+	case apierrors.IsNotFound(err):
+		return c.patch(ctx, s, false)
+	case err != nil:
+		return fmt.Errorf("looking at the EndpointSlice %s/%s of %s: %w", s.Namespace, s.Name, c.cluster, err)
+	case !endpoints.IsReplaced(is, s):
+		return fmt.Errorf("applying the EndpointSlice %s/%s to %s: %w: its label %s is %q", s.Namespace, s.Name, c.cluster, ErrTaken, discovery.LabelManagedBy, is.Labels[discovery.LabelManagedBy])
+	default:
+		over := *s
+		over.UID, over.ResourceVersion = is.UID, is.ResourceVersion
+		return c.patch(ctx, &over, true)
 	}
-	if !endpoints.IsTakenOver(is) {
-		return fmt.Errorf("applying the EndpointSlice %s/%s to %s: %w", s.Namespace, s.Name, c.cluster, ErrTaken)
-	}
-	over := *s
-	over.UID, over.ResourceVersion = is.UID, is.ResourceVersion
-	return c.patch(ctx, &over, true)
 }
 
 // patch applies a slice by server-side apply.

@@ -280,11 +280,14 @@ func (c *consumer) act(ctx context.Context, r *reached, res *endpoints.Result) e
 	errs := each(res.Apply, func(s *discovery.EndpointSlice) error { return r.Apply(ctx, s) })
 	failed := map[types.NamespacedName]bool{} // Services
 	for i, s := range res.Apply {
-		if errors.Is(errs[i], endpointslices.ErrTaken) {
-			c.taken[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}] = true
-		}
 		if errs[i] != nil {
 			failed[serviceOf(s)] = true
+		}
+		if errors.Is(errs[i], endpointslices.ErrTaken) {
+			c.exchange.log.WarnContext(ctx, "an EndpointSlice is left alone: endpoints are brought by another name", "cluster", c.name, "err", errs[i])
+			c.taken[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}] = true
+			errs[i] = nil
+			c.wake()
 		}
 	}
 	gone := slices.DeleteFunc(slices.Clone(res.Delete), func(s *discovery.EndpointSlice) bool { return failed[serviceOf(s)] })

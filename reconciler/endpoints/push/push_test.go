@@ -299,31 +299,84 @@ func TestMoreServicesOfOneProvider(t *testing.T) {
 	}
 }
 
+const managedBy = "endpointslice.kubernetes.io/managed-by"
+
+// managed are the labels of a slice; who manages it may be nobody.
+func managed(by string) apiserver.Object {
+	if by == "" {
+		return apiserver.Object{}
+	}
+	return apiserver.Object{managedBy: by}
+}
+
+// manager is who manages a slice of a cluster.
+func (f *fleet) manager(cluster, name string) any {
+	is, _ := f.servers[cluster].Get(below + name)["metadata"].(apiserver.Object)
+	labels, _ := is["labels"].(apiserver.Object)
+	return labels[managedBy]
+}
+
 // TestNamesThatOthersHave lets others have slices of the names that Waybill's would have: Karmada's are taken over, and no other.
 func TestNamesThatOthersHave(t *testing.T) {
 	for _, c := range []struct{ by, name string }{
 		{"endpointslice-dispatch-controller.karmada.io", "eu-1-api-1"},
-		{"somebody", "eu-1-api-1-7eff0ea3"},
+		{"somebody", apart},
+		{"", apart},
 	} {
 		f := newFleet(t, "eu-1", "us-1")
 		us := f.servers["us-1"]
 		us.Put(below+"eu-1-api-1", apiserver.Object{
 			"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
-			"metadata": apiserver.Object{"namespace": "shop", "name": "eu-1-api-1", "labels": apiserver.Object{"endpointslice.kubernetes.io/managed-by": c.by}},
+			"metadata": apiserver.Object{"namespace": "shop", "name": "eu-1-api-1", "labels": managed(c.by)},
 		})
-		us.Conflict = func(r *http.Request) (manager, field string) {
-			if strings.HasSuffix(r.URL.Path, "/eu-1-api-1") && r.URL.Query().Get("force") != "true" {
-				return "another", ".metadata.labels"
-			}
-			return "", ""
-		}
 		f.has("eu-1", "api", "api-1", "10.101.0.5")
 		f.applied("us-1", imports)
 		f.soon("us-1", c.name, "http 10.101.0.5", 2*fast)
-		is, _ := us.Get(below + "eu-1-api-1")["metadata"].(apiserver.Object)
-		labels, _ := is["labels"].(apiserver.Object)
-		if by := labels["endpointslice.kubernetes.io/managed-by"]; by != c.by && c.by == "somebody" || by == c.by && c.by != "somebody" {
-			t.Errorf("the slice of %s is now of %v", c.by, by)
+		want := any(endpoints.ManagedBy)
+		if c.name == apart {
+			want = managed(c.by)[managedBy]
+		}
+		if by := f.manager("us-1", "eu-1-api-1"); by != want {
+			t.Errorf("the slice of %q is now of %v", c.by, by)
+		}
+	}
+}
+
+// apart is the name of a slice whose plain name somebody else has.
+const apart = "eu-1-api-1-7eff0ea3"
+
+// TestALabelThatSomebodyEdits says who manages a slice: with the label of somebody else it is theirs, is left as it is for good, and another
+// one has what the provider has; where the label is taken away it is put back.
+func TestALabelThatSomebodyEdits(t *testing.T) {
+	f := newFleet(t, "eu-1", "us-1")
+	f.has("eu-1", "api", "api-1", "10.101.0.5")
+	f.applied("us-1", imports)
+	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+	edit := func(by string) {
+		s := f.servers["us-1"].Get(below + "eu-1-api-1")
+		s["metadata"].(apiserver.Object)["labels"] = managed(by)
+		f.servers["us-1"].Put(below+"eu-1-api-1", s)
+	}
+	edit("")
+	f.has("eu-1", "api", "api-1", "10.101.0.6")
+	f.soon("us-1", "eu-1-api-1", "http 10.101.0.6", fast)
+	if by := f.manager("us-1", "eu-1-api-1"); by != endpoints.ManagedBy {
+		t.Errorf("without its label it is of %v", by)
+	}
+
+	edit("somebody")
+	f.soon("us-1", apart, "http 10.101.0.6", fast)
+	f.has("eu-1", "api", "api-1", "10.101.0.7")
+	f.soon("us-1", apart, "http 10.101.0.7", fast)
+	f.applied("us-1", "")
+	f.soon("us-1", apart, "", fast)
+	f.stays("us-1", "eu-1-api-1", "http 10.101.0.6")
+	if by := f.manager("us-1", "eu-1-api-1"); by != "somebody" {
+		t.Errorf("the slice of somebody else is of %v", by)
+	}
+	for text, want := range map[string]int{"an EndpointSlice is left alone": 1, `is \"somebody`: 1, "not all brought": 0} {
+		if n := f.logs.count(text); n != want {
+			t.Errorf("%q is said %d times, want %d:\n%s", text, n, want, f.logs.text.String())
 		}
 	}
 }
