@@ -64,7 +64,7 @@ func isTest(t *testing.T, folder, name string) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "\nfunc "+name+"(t *testing.T)") {
+		if strings.Contains(string(text), "\nfunc "+name+"(t *testing.T)") || strings.Contains(string(text), "\nfunc "+name+"(f *testing.F)") {
 			return true
 		}
 	}
