@@ -244,7 +244,7 @@ func (s *Set) add(o *object.Object, c Cache) []diag.Diagnostic {
 	d := remembered(c, o, decode)
 	wrong := d.wrong
 	if p, ok := d.value.(*karmada.ClusterTaintPolicy); ok && !s.Failover.Enabled {
-		wrong = slices.Concat(wrong, located(o, validate.DrivesOut(p)))
+		wrong = slices.Concat(wrong, Mistakes(o, validate.DrivesOut(p)))
 	}
 	if d.value == nil || diag.HasErrors(wrong) {
 		s.Broken = append(s.Broken, render.Broken{Ref: r})
@@ -281,7 +281,7 @@ func decode(o *object.Object) Decoded {
 		wrong = append(wrong, validate.Object(x)...)
 		karmada.Default(x)
 	}
-	return Decoded{value: x, wrong: located(o, wrong)}
+	return Decoded{value: x, wrong: Mistakes(o, wrong)}
 }
 
 // withoutNulls drops the keys of maps that have no value, as an API server does by the
@@ -426,8 +426,8 @@ func (s *Set) dependentOverrides() []diag.Diagnostic {
 	return diags
 }
 
-// located turns field errors into diagnostics with file and line.
-func located(o *object.Object, wrong []karmada.FieldError) []diag.Diagnostic {
+// Mistakes turns what is wrong with the fields of an object into diagnostics with file and line.
+func Mistakes(o *object.Object, wrong []karmada.FieldError) []diag.Diagnostic {
 	diags := make([]diag.Diagnostic, 0, len(wrong))
 	for _, w := range wrong {
 		severity := diag.Error

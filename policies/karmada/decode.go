@@ -34,27 +34,42 @@ func Decode(apiVersion, kind string, data []byte) (any, []FieldError) {
 		fs.fail(nil, diag.UnknownKind, fmt.Sprintf("%s %s is not a kind of Karmada's", apiVersion, kind), "")
 		return nil, fs.findings
 	}
-	doc := document(data)
-	if doc == nil {
-		fs.fail(nil, diag.Malformed, "is not a JSON object", "")
-		return nil, fs.findings
-	}
 	x := known.make()
-	fs.shape(reflect.TypeOf(x).Elem(), doc, nil)
-	if doc["spec"] == nil && (gvk{apiVersion, kind}) == clusterOverride {
+	doc, ok := fs.read(x, data)
+	if doc != nil && doc["spec"] == nil && (gvk{apiVersion, kind}) == clusterOverride {
 		fs.fail(field{"spec"}, diag.RequiredField, "is required", "write overrideRules below it")
 	}
-	if slices.ContainsFunc(fs.findings, func(e FieldError) bool { return e.Code == diag.WrongType }) {
+	if !ok {
 		return nil, fs.findings
+	}
+	x.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
+	return x, fs.findings
+}
+
+// Read fills x, a pointer to a type of a CustomResourceDefinition, from JSON as Decode does, and reports whether data is of that type.
+func Read(x any, data []byte) (wrong []FieldError, ok bool) {
+	fs := shaper{schema: true}
+	_, ok = fs.read(x, data)
+	return fs.findings, ok
+}
+
+// read fills x, and returns the JSON; nil where it is no object.
+func (fs *shaper) read(x any, data []byte) (doc map[string]any, ok bool) {
+	if doc = document(data); doc == nil {
+		fs.fail(nil, diag.Malformed, "is not a JSON object", "")
+		return nil, false
+	}
+	fs.shape(reflect.TypeOf(x).Elem(), doc, nil)
+	if slices.ContainsFunc(fs.findings, func(e FieldError) bool { return e.Code == diag.WrongType }) {
+		return doc, false
 	}
 	strict, err := strictjson.UnmarshalStrict(data, x)
 	if err != nil {
 		fs.fail(nil, diag.WrongType, err.Error(), "")
-		return nil, fs.findings
+		return doc, false
 	}
 	fs.duplicates(doc, strict)
-	x.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
-	return x, fs.findings
+	return doc, true
 }
 
 // clusterOverride must have a spec, which may be empty. That of an OverridePolicy a

@@ -28,24 +28,18 @@ type Derivation struct {
 }
 
 // Derive derives a Service from a ServiceImport (section E.2): without a selector, with the ports of the import. There is none
-// of one that cannot be read or has a name that no Service may have, nor of one of type ClusterSetIP without ports.
+// of one that has a mistake or a name that no Service may have, nor of one of type ClusterSetIP without ports.
 func Derive(o *object.Object) Derivation {
-	spec, err := Imported(o.Content())
-	if err != nil {
-		return Derivation{Said: []diag.Diagnostic{{
-			Code: diag.InvalidValue, Severity: diag.Error, Pos: o.FieldPos([]any{"spec"}), Message: policies.Name(o) + ": " + err.Error(),
-			Hint: "write it as the Multi-Cluster Services API has it",
-		}}}
+	spec, wrong := Imported(o.Content())
+	d := Derivation{Said: policies.Mistakes(o, wrong)}
+	if !diag.HasErrors(d.Said) {
+		d.Service = derived(o, spec)
+		d.Said = append(d.Said, said(o, spec, d.Service)...)
 	}
-	d := Derivation{Service: derived(o, spec)}
-	d.Said = said(o, spec, d.Service != nil)
 	return d
 }
 
 func derived(o *object.Object, spec *mcs.ServiceImportSpec) *object.Object {
-	if spec.Type != mcs.ClusterSetIP && spec.Type != mcs.Headless {
-		return nil
-	}
 	written, _ := o.Content()["spec"].(map[string]any)
 	ports := portsOf(written)
 	if len(ports) == 0 && spec.Type == mcs.ClusterSetIP {
@@ -141,7 +135,7 @@ func twice(o, other *object.Object) diag.Diagnostic {
 }
 
 // said says what of an import does not act, or acts otherwise than with Karmada.
-func said(o *object.Object, spec *mcs.ServiceImportSpec, isDerived bool) (diags []diag.Diagnostic) {
+func said(o *object.Object, spec *mcs.ServiceImportSpec, derived *object.Object) (diags []diag.Diagnostic) {
 	report := func(code diag.Code, severity diag.Severity, path []any, message, hint string) {
 		message = policies.Name(o) + ": " + message
 		diags = append(diags, diag.Diagnostic{Code: code, Severity: severity, Pos: o.FieldPos(path), Message: message, Hint: hint})
@@ -152,11 +146,7 @@ func said(o *object.Object, spec *mcs.ServiceImportSpec, isDerived bool) (diags 
 			fmt.Sprintf("%q is no name of a Service: %s", name, wrong[0]), "write a name such as "+o.Ref().Name)
 	}
 	at := func(f string) []any { return []any{"spec", f} }
-	switch {
-	case spec.Type != mcs.ClusterSetIP && spec.Type != mcs.Headless:
-		report(diag.UnsupportedValue, diag.Error, at("type"), fmt.Sprintf("spec.type is %q, so that no Service is derived from it", spec.Type),
-			"write ClusterSetIP or Headless")
-	case spec.Type == mcs.Headless && isDerived:
+	if spec.Type == mcs.Headless && derived != nil {
 		report(diag.NotKarmadas, diag.Notice, at("type"), fmt.Sprintf("Service %s is derived from it with clusterIP: None; Karmada passes it over", name), "")
 	}
 	if len(spec.IPs) > 0 {

@@ -4,11 +4,14 @@
 package services
 
 import (
-	"fmt"
+	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	mcs "sigs.k8s.io/mcs-api/pkg/apis/v1beta1"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/karmada/validate"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -34,20 +37,36 @@ func ImportOf(service object.Ref) object.Ref {
 	return object.Ref{Group: Group, Kind: ImportKind, Namespace: service.Namespace, Name: service.Name}
 }
 
-// Exported is the spec of a ServiceExport.
-func Exported(content map[string]any) (*mcs.ServiceExportSpec, error) {
+// Exported is the spec of a ServiceExport, and what is wrong with it.
+func Exported(content map[string]any) (*mcs.ServiceExportSpec, []karmada.FieldError) {
 	var e mcs.ServiceExport
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &e); err != nil {
-		return nil, fmt.Errorf("reading the ServiceExport: %w", err)
-	}
-	return &e.Spec, nil
+	wrong := read(content, &e)
+	return &e.Spec, wrong
 }
 
-// Imported is the spec of a ServiceImport.
-func Imported(content map[string]any) (*mcs.ServiceImportSpec, error) {
+// Imported is the spec of a ServiceImport, and what is wrong with it.
+func Imported(content map[string]any) (*mcs.ServiceImportSpec, []karmada.FieldError) {
 	var i mcs.ServiceImport
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &i); err != nil {
-		return nil, fmt.Errorf("reading the ServiceImport: %w", err)
+	wrong := read(content, &i)
+	return &i.Spec, wrong
+}
+
+// read fills a pointer to a type of the API. A field that it does not know may be one of a later version.
+func read(content map[string]any, into any) (wrong []karmada.FieldError) {
+	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, into, true)
+	if err != nil { // which does not say where
+		data, err := json.Marshal(content)
+		if err != nil {
+			panic("services: a decoded manifest is no JSON: " + err.Error())
+		}
+		found, ok := karmada.Read(into, data)
+		if !ok {
+			return found
+		}
+		for i := range found {
+			found[i].Warning = found[i].Warning || found[i].Code == diag.UnknownField
+		}
+		wrong = found
 	}
-	return &i.Spec, nil
+	return append(wrong, validate.Object(into)...)
 }

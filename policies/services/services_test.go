@@ -64,8 +64,9 @@ func TestDerived(t *testing.T) {
 		{"headless", `{type: Headless, ports: [{port: 80}], sessionAffinity: ClientIP}`, `{type: ClusterIP, clusterIP: None, ports: [{port: 80}]}`, "notice not-karmadas"},
 		{"headless without ports", `{type: Headless, ports: []}`, `{type: ClusterIP, clusterIP: None}`, "notice not-karmadas"},
 		{"no ports", `{type: ClusterSetIP, ports: []}`, "", ""},
-		{"no type", `{ports: [{port: 80}]}`, "", "error unsupported-value"},
-		{"a port that is none", `{type: ClusterSetIP, ports: [{port: http}]}`, "", "error invalid-value"},
+		{"no type", `{ports: [{port: 80}]}`, "", "error required-field"},
+		{"a port that is none", `{type: ClusterSetIP, ports: [{port: http}]}`, "", "error wrong-type"},
+		{"a field of a later version", `{type: ClusterSetIP, ports: [{port: 80}], later: {than: this}}`, `{type: ClusterIP, ports: [{port: 80}]}`, "warning unknown-field"},
 		{"what is not local", `{type: ClusterSetIP, internalTrafficPolicy: Cluster, ports: [{port: 80}]}`, `{type: ClusterIP, ports: [{port: 80}]}`, ""},
 		{
 			"addresses, and what is local", `{type: ClusterSetIP, ips: [1.2.3.4], internalTrafficPolicy: Local, ports: [{port: 80}]}`,

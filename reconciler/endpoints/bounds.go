@@ -4,37 +4,18 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	discovery "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-)
 
-// RangesAnnotation of a Cluster bounds the addresses that others take from it: ranges, with commas between them.
-const RangesAnnotation = "waybill.dev/pod-cidrs"
+	"github.com/waybill-dev/waybill/policies/karmada"
+)
 
 // What a slice may have at most: what the EndpointSlice API allows.
 const (
 	mostEndpoints = 1000
 	mostPorts     = 100
 )
-
-// Ranges reads the annotation RangesAnnotation; none for an empty one.
-func Ranges(annotation string) ([]netip.Prefix, error) {
-	var all []netip.Prefix
-	for text := range strings.SplitSeq(annotation, ",") {
-		text = strings.TrimSpace(text)
-		if text == "" {
-			continue
-		}
-		p, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("the annotation %s holds %q, which is no range of addresses, as 10.0.0.0/8", RangesAnnotation, text)
-		}
-		all = append(all, p)
-	}
-	return all, nil
-}
 
 // refuse says why a slice is not taken from a provider; empty if it is.
 func refuse(s *Slice, ranges []netip.Prefix) string {
@@ -76,7 +57,7 @@ func refuseAddress(text string, of discovery.AddressType, ranges []netip.Prefix)
 	case plain.IsUnspecified() || plain.IsMulticast() || plain == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
 		return text + " is no address of one pod"
 	case len(ranges) > 0 && !slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(plain) }):
-		return fmt.Sprintf("%s is in none of the ranges that the annotation %s of its Cluster lists", text, RangesAnnotation)
+		return fmt.Sprintf("%s is in none of the ranges that the annotation %s of its Cluster lists", text, karmada.RangesAnnotation)
 	}
 	return ""
 }

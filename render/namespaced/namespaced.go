@@ -52,6 +52,9 @@ func Of(objs ...[]*object.Object) Kinds {
 			namespaced[d.GroupKind] = d.Namespaced
 		}
 	}
+	for _, kind := range []string{"ServiceExport", "ServiceImport"} {
+		namespaced[object.GroupKind{Group: "multicluster.x-k8s.io", Kind: kind}] = true
+	}
 	for kind, isNamespaced := range rolloutKinds {
 		namespaced[object.GroupKind{Group: Placements, Kind: kind}] = isNamespaced
 	}

@@ -39,7 +39,11 @@ func (d *decoder) manifest(content map[string]any, node *yaml.Node) {
 
 // hasLines reports the API groups in whose objects mistakes are found by their lines.
 func hasLines(group string) bool {
-	return strings.HasSuffix(group, "karmada.io") || strings.HasSuffix(group, "fluxcd.io") || group == "waybill.dev" || group == "placement.kubernetes-fleet.io"
+	switch group {
+	case "waybill.dev", "placement.kubernetes-fleet.io", "multicluster.x-k8s.io", "gateway.networking.k8s.io":
+		return true
+	}
+	return strings.HasSuffix(group, "karmada.io") || strings.HasSuffix(group, "fluxcd.io")
 }
 
 // hasScripts reports a ConfigMap with customizations for Argo CD, in whose lines mistakes are found.

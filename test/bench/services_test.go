@@ -82,7 +82,7 @@ func BenchmarkServices(b *testing.B) {
 		{"native", exposed(false), exposed(true)},
 	} {
 		b.Run(s.name, func(b *testing.B) {
-			var sources [2]*render.Source
+			var sources [2]render.Source
 			for i, of := range []*Source{s.without, s.with} {
 				src, err := render.Load(b.Context(), of, render.With{Cache: cache.Memory()})
 				if err != nil {

@@ -49,6 +49,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	mcs "sigs.k8s.io/mcs-api/pkg/apis/v1beta1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -58,7 +59,7 @@ import (
 // maxClusterName is the length of the longest name of a cluster (section C.1).
 const maxClusterName = 48
 
-// Object returns what is wrong with x, which karmada.Decode returned, in the order of
+// Object returns what is wrong with x, which karmada.Decode returned or karmada.Read filled, in the order of
 // the document: as errors what Karmada's API server and validating webhooks refuse, and
 // selectors that cannot be read; as warnings what they accept and people trip over. It
 // answers the same before and after karmada.Default, but that only before can it tell
@@ -80,6 +81,9 @@ func Object(x any) []karmada.FieldError {
 		checkVirtual(fs, x)
 		if by, ok := x.Annotations[karmada.BackendsAnnotation]; ok {
 			oneOf(fs, field{"metadata", "annotations", karmada.BackendsAnnotation}, by, karmada.BackendsRewrite)
+		}
+		if _, err := karmada.Ranges(x.Annotations[karmada.RangesAnnotation]); err != nil {
+			fs.fail(field{"metadata", "annotations", karmada.RangesAnnotation}, diag.InvalidValue, err.Error(), "write ranges with commas between them")
 		}
 	case *karmada.ClusterTaintPolicy:
 		checkTaintPolicy(fs, &x.Spec, spec)
@@ -103,6 +107,10 @@ func Object(x any) []karmada.FieldError {
 		checkMultiClusterService(fs, &x.Spec, spec)
 	case *karmada.MultiClusterIngress:
 		checkMultiClusterIngress(fs, &x.Spec, spec)
+	case *mcs.ServiceExport:
+		checkServiceExport(fs, &x.Spec, spec)
+	case *mcs.ServiceImport:
+		checkServiceImport(fs, &x.Spec, spec)
 	}
 	return *fs
 }

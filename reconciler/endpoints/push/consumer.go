@@ -243,9 +243,9 @@ func (c *consumer) providers(wanted map[string][]types.NamespacedName) (all map[
 		if has == nil {
 			continue
 		}
-		ranges, err := endpoints.Ranges(cluster.Annotations[endpoints.RangesAnnotation])
+		ranges, err := karmada.Ranges(cluster.Annotations[karmada.RangesAnnotation])
 		if err != nil {
-			has.Wrong = err.Error()
+			has.Wrong = fmt.Sprintf("the annotation %s: %v", karmada.RangesAnnotation, err)
 		}
 		has.Ranges = ranges
 		all[name] = has

@@ -428,7 +428,7 @@ func TestRanges(t *testing.T) {
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	bounded := func(by string) {
 		eu := *f.registered[0]
-		eu.Annotations = map[string]string{endpoints.RangesAnnotation: by}
+		eu.Annotations = map[string]string{karmada.RangesAnnotation: by}
 		f.registered = []*karmada.Cluster{&eu, f.registered[1]}
 		f.by(exchange.Services{Endpoints: exchange.Apply})
 	}

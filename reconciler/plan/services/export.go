@@ -70,6 +70,9 @@ type pair struct{ cluster, service, export int32 }
 // compare holds the Services of providers against each other.
 func (s *settler) compare(is *service, pairs []pair) {
 	all := s.provided(is, pairs)
+	if is.wrong {
+		return
+	}
 	is.merged = rules.Merge(all)
 	said := map[rules.Reason]bool{}
 	for _, c := range is.merged.Conflicts {
@@ -134,10 +137,11 @@ func (s *settler) provided(is *service, pairs []pair) (all []rules.Provided) {
 				at[k], classes = last, append(classes, last)
 			}
 		}
-		if last.is == nil {
-			is.refuse(p.cluster, mcs.ServiceExportReasonInvalidServiceType)
-		} else {
+		switch {
+		case last.is != nil:
 			last.clusters = append(last.clusters, p.cluster)
+		case !is.wrong:
+			is.refuse(p.cluster, mcs.ServiceExportReasonInvalidServiceType)
 		}
 	}
 	for _, c := range classes { // in the order of their first clusters, and so of names
@@ -154,7 +158,7 @@ func (s *settler) provided(is *service, pairs []pair) (all []rules.Provided) {
 	return all
 }
 
-// read reads a Service and what exports it; nil if it cannot be exported, which is said.
+// read reads a Service and what exports it; nil if it cannot be exported, or has a mistake, which is said.
 func (s *settler) read(is *service, of pair) *rules.Provided {
 	p, cluster := rules.Provided{}, s.exchange.clusters[of.cluster]
 	spec, err := rules.Service(content(s.written.Blobs.At(of.service)))
@@ -166,18 +170,27 @@ func (s *settler) read(is *service, of pair) *rules.Provided {
 		})
 		return nil
 	}
-	if err == nil && of.export >= 0 {
-		var exports *mcs.ServiceExportSpec
-		if exports, err = rules.Exported(content(s.written.Blobs.At(of.export))); err == nil {
-			p.Export = *exports
-		}
-	}
 	if err != nil {
 		s.report(diag.Diagnostic{
 			Code: diag.InvalidValue, Severity: diag.Error, Pos: is.by.Origin(),
-			Message: fmt.Sprintf("%s: in %s: %v", is.name(), cluster, err), Hint: "mend it, or the overrides for it",
+			Message: fmt.Sprintf("%s: in %s: %v; what was published stays", is.name(), cluster, err), Hint: "mend it, or the overrides for it",
 		})
+		is.wrong = true
 		return nil
+	}
+	if of.export >= 0 {
+		exports, wrong := rules.Exported(content(s.written.Blobs.At(of.export)))
+		said := policies.Mistakes(is.by, wrong)
+		for _, d := range said {
+			if !slices.Contains(s.exchange.diags, d) { // of what another cluster has
+				s.report(d)
+			}
+		}
+		if diag.HasErrors(said) {
+			is.wrong = true
+			return nil
+		}
+		p.Export = *exports
 	}
 	p.Service = *spec
 	return &p
@@ -201,11 +214,10 @@ func (s *settler) derived(is *service) *schedule.Decision {
 	is.derived = object.Ref{Kind: "Service", Namespace: is.ref.Namespace, Name: interpret.DerivedName(is.imported.Content())}
 	d := schedule.Find(s.in.Decisions, is.derived)
 	switch {
-	case d == nil:
+	case d == nil && !diag.HasErrors(rules.Derive(is.imported).Said):
 		return nil
-	case d.Template.Object.Pos() != is.imported.Pos(): // the source has one of that name
-		is.wrong = true
-		s.written.Keep(s.in, is.derived)
+	case d == nil, is.wrong, d.Template.Object.Pos() != is.imported.Pos(): // there is a mistake, or the source has one of that name
+		s.keepDerived(is)
 		return nil
 	}
 	completed := rules.Completed(d.Template.Object, &is.merged)
@@ -215,6 +227,17 @@ func (s *settler) derived(is *service) *schedule.Decision {
 	whole := *d
 	whole.Template = template.New(completed, &template.Memo{})
 	return &whole
+}
+
+// keepDerived has the Service stay that is derived, also where what names it has a mistake.
+func (s *settler) keepDerived(is *service) {
+	is.wrong = true
+	s.written.Keep(s.in, is.derived)
+	usual := is.derived
+	usual.Name = interpret.DerivedName(map[string]any{"metadata": map[string]any{"name": is.ref.Name}})
+	if usual != is.derived && schedule.Find(s.in.Decisions, usual) == nil {
+		s.written.Keep(s.in, usual)
+	}
 }
 
 // hostnames says that pods of StatefulSets of one headless Service have one name in several clusters.
