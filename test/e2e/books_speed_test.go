@@ -85,7 +85,7 @@ func importing(t *testing.T, pulled ...string) *apart {
 }
 
 // arrives has pods come, up to so long apart, and holds that 95 % of them arrive within so long of when they are ready.
-func (x *apart) arrives(apart, most time.Duration) {
+func (x *apart) arrives(between, most time.Duration) {
 	t := x.t
 	t.Helper()
 	eventually(t, "eu-1 has the Service", func() (bool, string) {

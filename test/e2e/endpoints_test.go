@@ -279,6 +279,14 @@ spec:
 	follows("they are ready again")
 	t.Logf("%d events", seen.ends(t))
 
+	// somebody has a slice be theirs: another one has what the provider has
+	theirs := slices.Collect(maps.Keys(x.brought("us-1")))[0]
+	x.apis["us-1"].kubectl("label", "endpointslice", "-n", "shop", theirs, "endpointslice.kubernetes.io/managed-by=somebody", "--overwrite")
+	eventually(t, "another slice has it", func() (bool, string) {
+		is := x.brought("us-1")
+		return is[theirs].Name == "" && ready(is) == 3, shownSlices(is, "", "http")
+	})
+
 	// the MultiClusterService goes: what it brought goes, and nothing else
 	own := slices.Collect(maps.Keys(x.local("us-1", "api")))
 	x.remove("mcs.yaml")
@@ -289,6 +297,9 @@ spec:
 	}
 	if status, _ := x.apis["us-1"].do(http.MethodGet, "/api/v1/namespaces/shop/services/api", "", nil); status != http.StatusOK {
 		t.Errorf("the Service: %d", status)
+	}
+	if all := x.slices("us-1", "endpointslice.kubernetes.io/managed-by=somebody"); all[theirs].Name == "" || ready(all) != 3 {
+		t.Errorf("of what is somebody else's there is %v", all)
 	}
 
 	// by a ServiceImport, from two clusters
