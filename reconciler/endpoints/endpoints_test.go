@@ -302,3 +302,29 @@ func TestCollect(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestIsReplaced says whose place one takes that is made: that of one which was made a moment ago, too, of which no watch has told yet.
+func TestIsReplaced(t *testing.T) {
+	for _, c := range []struct {
+		manager, owner string
+		want           bool
+	}{
+		{endpoints.ManagedBy, owner, true},
+		{endpoints.ManagedBy, "https://git.example/another", false},
+		{endpoints.ManagedBy, "", false},
+		{"", owner, true},
+		{"", "", false},
+		{"somebody", owner, false},
+		{"endpointslice-controller.k8s.io", "", false},
+		{"endpointslice-dispatch-controller.karmada.io", "", true},
+		{"endpointslice-controller.karmada.io", "", true},
+	} {
+		is := &discovery.EndpointSlice{ObjectMeta: metav1.ObjectMeta{
+			Labels: map[string]string{discovery.LabelManagedBy: c.manager}, Annotations: map[string]string{apply.OwnerAnnotation: c.owner},
+		}}
+		by := &discovery.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{apply.OwnerAnnotation: owner}}}
+		if got := endpoints.IsReplaced(is, by); got != c.want {
+			t.Errorf("of %q, for %q: %t", c.manager, c.owner, got)
+		}
+	}
+}

@@ -60,11 +60,14 @@ type Endpoint struct {
 type Services map[types.NamespacedName][]Slice
 
 // IsReplaced reports a slice that is there whose place one of the same name takes: Karmada's, which it made of another cluster's, and
-// one that was made here for the same source and lost its label ManagedBy, so that nobody manages it. With the label of somebody else
-// it is theirs.
+// one that was made here for the same source. It may have lost its label ManagedBy, so that nobody manages it; with the label of
+// somebody else it is theirs.
 func IsReplaced(is, by *discovery.EndpointSlice) bool {
+	if isKarmadas(is) {
+		return true
+	}
 	manager, owner := is.Labels[discovery.LabelManagedBy], is.Annotations[apply.OwnerAnnotation]
-	return isKarmadas(is) || manager == "" && owner != "" && owner == by.Annotations[apply.OwnerAnnotation]
+	return (manager == "" || manager == ManagedBy) && owner != "" && owner == by.Annotations[apply.OwnerAnnotation]
 }
 
 func isKarmadas(s *discovery.EndpointSlice) bool {
