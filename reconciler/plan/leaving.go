@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/guard"
-	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -45,15 +45,13 @@ func (t *table) moved(r object.Ref, cluster string) bool {
 func (t *table) holdingData() (all []guard.Held) {
 	byCluster := map[int]*guard.Hold{}
 	for n := range t.rows {
-		for _, b := range t.rows[n].Blocks {
-			if i := int(b.Cluster); b.Why == reason.HoldsData {
-				h := byCluster[i]
-				if h == nil {
-					h = &guard.Hold{Reason: b.Why.Message()}
-					byCluster[i] = h
-				}
-				h.Removals = append(h.Removals, guard.Removal{Object: t.rows[n].Ref, Cause: t.cause(t.rows[n].Ref, t.cluster(i))})
+		for i := range holdingDataIn(t, n).All() {
+			h := byCluster[i]
+			if h == nil {
+				h = &guard.Hold{Reason: reason.HoldsData.Message()}
+				byCluster[i] = h
 			}
+			h.Removals = append(h.Removals, guard.Removal{Object: t.rows[n].Ref, Cause: t.cause(t.rows[n].Ref, t.cluster(i))})
 		}
 	}
 	for i := range t.group {
@@ -66,12 +64,21 @@ func (t *table) holdingData() (all []guard.Held) {
 
 // letGo has go what stays only because data would be deleted with it, of clusters for which that is allowed.
 func (t *table) letGo(isAllowed func(cluster string) bool) {
-	goes := func(b manifest.Block) bool { return b.Why == reason.HoldsData && isAllowed(t.cluster(int(b.Cluster))) }
 	for n := range t.rows {
-		if r := &t.rows[n]; slices.ContainsFunc(r.Blocks, goes) {
-			r.Blocks = slices.DeleteFunc(slices.Clone(r.Blocks), goes)
+		holds := holdingDataIn(t, n)
+		goes := groups.Where(len(t.group), func(i int) bool { return holds.Has(i) && isAllowed(t.cluster(i)) })
+		t.rows[n].Blocks = t.rows[n].Blocks.Without(goes)
+	}
+}
+
+// holdingDataIn are the clusters in which the object of a row stays because data would be deleted with it.
+func holdingDataIn(t *table, row int) groups.Set {
+	for _, g := range t.rows[row].Blocks {
+		if g.Is == reason.HoldsData {
+			return g.Clusters
 		}
 	}
+	return groups.Set{}
 }
 
 // sayHoldingData reports what has left clusters and stays because data would be deleted with it.

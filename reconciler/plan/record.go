@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
@@ -67,30 +68,33 @@ func (c *carried) held() map[string]string {
 // leftByRef lists what is left as it is, by object and in the order of clusters, as far as
 // it is not what was decided anyway. What a held cluster would lose and nobody sends any
 // longer is kept as well.
-func (t *table) leftByRef(out *carried) map[object.Ref][]state.LeftIn {
-	all, clusters := map[object.Ref][]state.LeftIn{}, t.in.Expanded.Policies.Fleet.Clusters()
+func (t *table) leftByRef(out *carried) map[object.Ref]groups.By[state.Left] {
+	all := map[object.Ref]groups.By[state.Left]{}
 	for i, cells := range out.result.Left {
-		row := &t.rows[i]
-		have, each, at := t.have(row.Ref), row.Each(), make([]state.LeftIn, 0, len(cells))
-		for _, l := range cells {
-			want, wanted, _ := each(l.Cluster)
-			b := have.In(l.Cluster)
-			_, isOlder := row.Standing(l.Cluster)
-			if asDecided := !isOlder && (wanted && b != nil && want.Blob >= 0 && t.blobs.At(want.Blob).ID() == b.ID() || !wanted && b == nil && !l.Kept); !asDecided {
-				at = append(at, state.LeftIn{Left: state.Left{Kept: l.Kept, Reason: l.Reason}, Cluster: clusters[l.Cluster].Name})
-			}
+		if len(cells) == 0 {
+			continue
 		}
-		if len(at) > 0 {
-			all[row.Ref] = at
+		row := &t.rows[i]
+		have := t.have(row.Ref)
+		stood, _ := row.Stood()
+		asDecided, somewhere := row.There(t.blobs, &have).Without(stood), have.Clusters()
+		var left groups.By[state.Left]
+		for _, l := range cells {
+			as := asDecided
+			if l.Is.Kept {
+				as = as.And(somewhere) // what was there when the plan was made that is made again
+			}
+			left = left.With(state.Left{Kept: l.Is.Kept, Reason: l.Is.Reason}, l.Clusters.Without(as))
+		}
+		if len(left) > 0 {
+			all[row.Ref] = left
 		}
 	}
 	for _, h := range out.holds() {
-		is := state.LeftIn{Left: state.Left{Kept: true, Reason: reason.Held}, Cluster: h.Cluster}
+		at, _ := t.in.Expanded.Policies.Position(h.Cluster)
 		for _, removal := range h.Hold.Removals {
-			at := all[removal.Object]
-			if i, isLeft := slices.BinarySearchFunc(at, is, state.LeftIn.Compare); !isLeft {
-				all[removal.Object] = slices.Insert(at, i, is)
-			}
+			left := all[removal.Object]
+			all[removal.Object] = left.With(state.Left{Kept: true, Reason: reason.Held}, groups.Of(at).Without(left.Clusters()))
 		}
 	}
 	return all
@@ -132,7 +136,7 @@ func (t *table) releases(out *carried) []state.Release {
 
 // replay carries out what a recorded plan carried out: what it left is blocked, and nothing is judged.
 func (t *table) replay() carried {
-	t.recorded = t.in.Replay.State.Left()
+	t.recorded = leftBefore(t, &t.in.Replay.State)
 	missing := slices.DeleteFunc(slices.Collect(maps.Keys(t.recorded)), func(r object.Ref) bool { _, ok := t.find(r); return ok })
 	t.addRows(missing)
 	out := carried{allowed: t.in.Replay.Allowed}
@@ -147,6 +151,21 @@ func (t *table) replay() carried {
 		}
 	}
 	return out
+}
+
+// leftBefore is what a state says of where objects are not as decided.
+func leftBefore(t *table, s *state.State) map[object.Ref]groups.By[state.Left] {
+	all := map[object.Ref]groups.By[state.Left]{}
+	for r, left := range s.Left() {
+		var by groups.Builder[state.Left]
+		for _, l := range left {
+			if i, ok := t.in.Expanded.Policies.Position(l.Cluster); ok {
+				by.Add(i, l.Left)
+			}
+		}
+		all[r] = by.By()
+	}
+	return all
 }
 
 // addRows adds rows for objects of which nothing is wanted.

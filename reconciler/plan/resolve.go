@@ -155,9 +155,9 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 	for _, i := range slices.Sorted(maps.Keys(r.Frozen)) {
 		ref := t.rows[i].Ref
 		blocked := map[reason.Reason][]string{}
-		for _, l := range r.Left[i] {
+		for cluster, l := range r.Left[i].All() {
 			if l.Reason != r.Frozen[i] {
-				blocked[l.Reason] = append(blocked[l.Reason], t.cluster(l.Cluster))
+				blocked[l.Reason] = append(blocked[l.Reason], t.cluster(cluster))
 			}
 		}
 		if len(blocked[reason.Held]) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/match"
 	mapped "github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/consumers"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/ingress"
 	"github.com/waybill-dev/waybill/reconciler/plan/layout"
@@ -49,7 +50,7 @@ type table struct {
 	// stopped are the clusters of which it cannot be told what they are to hold.
 	stopped map[int]reason.Reason
 	// recorded is what was left as it was by the plan that is made again; nil for a plan of its own.
-	recorded map[object.Ref][]state.LeftIn
+	recorded map[object.Ref]groups.By[state.Left]
 	leaving  map[object.Ref][]string // see Plan.Leaving
 	// units are those of objects that go out in stages, by number, of are their rows, and staged is what was decided of them.
 	units     map[object.Ref]int
@@ -171,7 +172,7 @@ func (t *table) Blocked() (rows []int) {
 		isUnwritten := func(w manifest.Want) bool { return w.Blob == manifest.Unwritten }
 		switch replay := t.in.Replay != nil; {
 		case len(t.stopped) > 0,
-			!replay && (len(r.Blocks) > 0 || t.unlisted.stays[r.Ref] != nil),
+			!replay && (len(r.Blocks) > 0 || !t.unlisted.stays[r.Ref].IsEmpty()),
 			replay && (t.recorded[r.Ref] != nil || slices.ContainsFunc(r.Wants, isUnwritten)):
 			rows = append(rows, i)
 		}
@@ -185,50 +186,87 @@ func (t *table) Row(i int) rollout.Row {
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{
 		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref],
+		Needs: t.needs(r.Ref, d),
 	}
-	have, each := t.have(r.Ref), r.Each()
-	steps, recorded, unlisted := slices.Concat(t.leaving[r.Ref], t.mover.stays[r.Ref]), t.recorded[r.Ref], t.unlisted.stays[r.Ref]
-	row.Cells = make([]rollout.Cell, 0, len(r.Wants))
-	for cluster := range t.group {
-		c := rollout.Cell{Cluster: cluster, Have: have.In(cluster) != nil}
-		want, isWanted, block := each(cluster)
-		var l state.Left
-		isRecorded := false
-		if len(recorded) > 0 {
-			l, isRecorded = state.LeftAt(recorded, t.cluster(cluster))
-		}
-		c.Want = isWanted
-		c.Have = c.Have || l.Kept // what was there when the plan was made that is made again
-		if stands, ok := r.Standing(cluster); ok {
-			c.Have = stands != manifest.Nothing
-		}
-		if !c.Want && !c.Have && !isRecorded {
-			continue
-		}
-		c.Step = len(steps) > 0 && slices.Contains(steps, t.cluster(cluster))
-		if c.Block = t.block(&c, want.Blob, block, unlisted); isRecorded {
-			c.Block = cmp.Or(l.Reason, waitsForStage(block), reason.NotRead)
-		}
-		if row.Divided {
-			c.Scales = t.scales(d, cluster, c.Want, want.Blob, have.In(cluster))
-		}
-		row.Cells = append(row.Cells, c)
+	have, recorded := t.have(r.Ref), t.recorded[r.Ref]
+	stood, stands := r.Stood()
+	wants, has := r.Clusters(), have.Clusters().Or(kept(recorded)).Without(stood).Or(stands)
+	cells := groups.By[rollout.Cell]{}.
+		With(rollout.Cell{Want: true, Have: true}, wants.And(has)).
+		With(rollout.Cell{Want: true}, wants.Without(has)).
+		With(rollout.Cell{Have: true}, has.Without(wants)).
+		With(rollout.Cell{}, recorded.Clusters().Without(wants.Or(has)))
+	cells = groups.Join(cells, blocks(t, r, wants), func(c rollout.Cell, why reason.Reason, _ bool) rollout.Cell {
+		c.Block = why
+		return c
+	})
+	if steps := slices.Concat(t.leaving[r.Ref], t.mover.stays[r.Ref]); len(steps) > 0 {
+		cells = in(cells, named(t, steps), func(c *rollout.Cell) { c.Step = true })
 	}
-	row.Needs = t.needs(r.Ref, d)
+	if row.Divided {
+		scales := groups.Where(len(t.group), func(cluster int) bool {
+			want, isWanted := r.Wanted(cluster)
+			return t.scales(d, cluster, isWanted, want.Blob, have.In(cluster))
+		})
+		cells = in(cells, scales, func(c *rollout.Cell) { c.Scales = true })
+	}
+	row.Cells = cells
 	return row
 }
 
-// block says why what is wanted of a cell cannot be carried out, which is what its row says; empty if it can. Of a plan that is made
-// again the record says it; only where an object has no binding and is not there, no record does. Unlisted are the clusters in which the
-// object stays that no kustomization lists.
-func (t *table) block(c *rollout.Cell, wanted int32, of reason.Reason, unlisted map[int]bool) reason.Reason {
-	switch {
-	case t.in.Replay != nil && (!c.Want || wanted != manifest.Unwritten):
-		return ""
-	case t.in.Replay == nil && of == "" && !c.Want && unlisted[c.Cluster]:
-		return reason.Unlisted
+// in returns cells of which those of some clusters are changed.
+func in(cells groups.By[rollout.Cell], clusters groups.Set, change func(*rollout.Cell)) groups.By[rollout.Cell] {
+	of := groups.By[bool]{}.With(true, clusters)
+	return groups.Join(cells, of, func(c rollout.Cell, isIn, _ bool) rollout.Cell {
+		if isIn {
+			change(&c)
+		}
+		return c
+	})
+}
+
+// named is the set of clusters with some names.
+func named(t *table, names []string) groups.Set {
+	return groups.Collect(func(yield func(int) bool) {
+		for _, name := range names {
+			if i, ok := t.in.Expanded.Policies.Position(name); ok && !yield(i) {
+				return
+			}
+		}
+	})
+}
+
+// kept are the clusters that keep an object by what is recorded.
+func kept(recorded groups.By[state.Left]) (clusters groups.Set) {
+	for _, l := range recorded {
+		if l.Is.Kept {
+			clusters = clusters.Or(l.Clusters)
+		}
 	}
-	return of
+	return clusters
+}
+
+// blocks say why what is wanted of a row cannot be carried out in clusters, which is what the row says, and that what no kustomization
+// lists stays. Of a plan that is made again the record says it; only where an object has no binding and is not there, no record does.
+// Wants are the clusters in which something is wanted.
+func blocks(t *table, r *manifest.Row, wants groups.Set) groups.By[reason.Reason] {
+	if t.in.Replay == nil {
+		return r.Blocks.With(reason.Unlisted, t.unlisted.stays[r.Ref].Without(wants).Without(r.Blocks.Clusters()))
+	}
+	unwritten := groups.By[bool]{}.With(true, r.Unwritten())
+	all := groups.Join(r.Blocks, unwritten, func(why reason.Reason, isUnwritten, _ bool) reason.Reason {
+		if isUnwritten {
+			return why
+		}
+		return ""
+	})
+	recorded := groups.Join(t.recorded[r.Ref], r.Blocks, func(l state.Left, why reason.Reason, _ bool) reason.Reason {
+		return cmp.Or(l.Reason, waitsForStage(why), reason.NotRead)
+	})
+	for _, g := range recorded {
+		all = all.With(g.Is, g.Clusters)
+	}
+	return all
 }
 
 // waitsForStage is a block of a cell if that waits for its stage; empty for none. Of an object without a binding the record has no
@@ -250,7 +288,7 @@ func abandons(in *Input, d *schedule.Decision) bool {
 // goes out in stages or is not in the source, its namespace.
 func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
 	var refs []object.Ref
-	isUnlisted, isStaged := t.unlisted.stays[r] != nil, t.units[r] > 0
+	isUnlisted, isStaged := !t.unlisted.stays[r].IsEmpty(), t.units[r] > 0
 	if isUnlisted || d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
 		refs = slices.Clone(t.pulledBefore(r))
 	}
@@ -352,28 +390,11 @@ func (t *table) paths(m *mapped.Mapping) map[string]int {
 
 // layOut makes the tree of each cluster, with what is left as it is.
 func (t *table) layOut(left rollout.Remaining) {
-	instead := map[int][]manifest.Want{}
+	instead := make(map[int]groups.By[int32], len(left))
 	for i, cells := range left {
-		if len(cells) == 0 {
-			continue
+		if len(cells) > 0 {
+			instead[i] = stays(t, &t.rows[i], cells)
 		}
-		have := t.have(t.rows[i].Ref)
-		stays := make([]manifest.Want, len(cells))
-		var last *files.Blob // most clusters keep the same
-		var number int32
-		for n, l := range cells {
-			stays[n] = manifest.Want{Cluster: int32(l.Cluster), Blob: layout.Nothing} //nolint:gosec // an index
-			has := have.In(l.Cluster)
-			if stands, isOlder := standing(&t.rows[i], l); isOlder {
-				stays[n].Blob = stands
-			} else if l.Kept && has != nil {
-				if has != last {
-					last, number = has, t.blobs.Add(has)
-				}
-				stays[n].Blob = number
-			}
-		}
-		instead[i] = stays
 	}
 	in := layout.Input{Rows: t.rows, Blobs: t.blobs, Instead: instead, Virtual: t.in.Expanded.Policies.Virtual, Stays: t.stopped}
 	for i := range t.group {
@@ -382,17 +403,36 @@ func (t *table) layOut(left rollout.Remaining) {
 	t.trees, t.exchanged = t.wanted.Exchange.Lay(&in, layout.Trees(in))
 }
 
-// standing is the number of what a cluster that shows an older version is to hold in a cell that is left as it is, on the
-// fleet of today; false where it holds what it has.
-func standing(row *manifest.Row, l rollout.LeftCell) (blob int32, isOlder bool) {
-	if !l.Reason.IsStaged() {
-		return 0, false
+// stays are the numbers of what clusters are to hold in cells of a row that are left as they are: what they have or, where a cluster shows
+// an older version, that on the fleet of today.
+func stays(t *table, row *manifest.Row, left rollout.LeftRow) groups.By[int32] {
+	have := t.have(row.Ref)
+	var all groups.Builder[int32]
+	var last *files.Blob // most clusters keep the same
+	number := int32(layout.Nothing)
+	for _, l := range left {
+		for cluster := range l.Clusters.All() {
+			has := have.In(cluster)
+			if !l.Is.Kept {
+				has = nil
+			}
+			stands, isOlder := row.Standing(cluster)
+			switch isOlder = isOlder && l.Is.Reason.IsStaged(); {
+			case isOlder && stands == manifest.Nothing:
+				stands = layout.Nothing
+			case isOlder:
+			case has == last:
+				stands = number
+			case has == nil:
+				stands, last, number = layout.Nothing, nil, layout.Nothing
+			default:
+				stands = t.blobs.Add(has)
+				last, number = has, stands
+			}
+			all.Add(cluster, stands)
+		}
 	}
-	stands, isOlder := row.Standing(l.Cluster)
-	if stands == manifest.Nothing {
-		return layout.Nothing, isOlder
-	}
-	return stands, isOlder
+	return all.By()
 }
 
 // Cluster is the plan for one cluster.

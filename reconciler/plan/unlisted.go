@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -17,9 +18,9 @@ import (
 // unlisted is what clusters have that no kustomization lists.
 type unlisted struct {
 	all   []state.Unlisted
-	stays map[object.Ref]map[int]bool // by object, in which clusters
+	stays map[object.Ref]groups.Set // by object, in which clusters
 	// leaves is the same of what may go: its removal is allowed.
-	leaves map[object.Ref]map[int]bool
+	leaves map[object.Ref]groups.Set
 	diags  []diag.Diagnostic
 }
 
@@ -32,21 +33,16 @@ func (t *table) findUnlisted() {
 	if len(t.in.Unlisted) == 0 {
 		return
 	}
-	stays, listed := map[object.Ref]map[int]bool{}, t.listed()
+	stays, listed := map[object.Ref]groups.Set{}, t.listed()
 	for _, u := range t.in.Unlisted {
 		have := t.have(u.Object)
-		for i := range t.group {
+		in := groups.Where(len(t.group), func(i int) bool {
 			name := t.cluster(i)
 			isListed := listed[render.Place{Ref: u.Object}] || listed[render.Place{Cluster: name, Ref: u.Object}]
-			if u.Cluster != "" && u.Cluster != name || have.In(i) == nil || isListed {
-				continue
-			}
-			if stays[u.Object] == nil {
-				stays[u.Object] = map[int]bool{}
-			}
-			stays[u.Object][i] = true
-		}
-		if len(stays[u.Object]) > 0 {
+			return (u.Cluster == "" || u.Cluster == name) && have.In(i) != nil && !isListed
+		})
+		if in = in.Or(stays[u.Object]); !in.IsEmpty() {
+			stays[u.Object] = in
 			t.unlisted.all = append(t.unlisted.all, u)
 		}
 	}
@@ -56,13 +52,13 @@ func (t *table) findUnlisted() {
 }
 
 // settleUnlisted keeps what is not listed, unless its removal is allowed.
-func (t *table) settleUnlisted(stays map[object.Ref]map[int]bool) {
+func (t *table) settleUnlisted(stays map[object.Ref]groups.Set) {
 	refs := slices.SortedFunc(maps.Keys(stays), object.Ref.Compare)
 	t.addRows(slices.DeleteFunc(slices.Clone(refs), func(r object.Ref) bool { _, ok := t.find(r); return ok }))
 	h, names := sha256.New(), make([]string, len(refs))
 	for n, r := range refs {
 		names[n] = r.String()
-		for _, i := range slices.Sorted(maps.Keys(stays[r])) {
+		for i := range stays[r].All() {
 			fmt.Fprintf(h, "%s %s\n", t.cluster(i), r)
 		}
 	}
@@ -99,5 +95,5 @@ func (t *table) listed() map[render.Place]bool {
 // failed, or what needs it does, or because its removal is allowed.
 func (t *table) mayLeave(r object.Ref, cluster string) bool {
 	i, ok := t.in.Expanded.Policies.Position(cluster)
-	return t.moved(r, cluster) || ok && t.unlisted.leaves[r][i]
+	return t.moved(r, cluster) || ok && t.unlisted.leaves[r].Has(i)
 }

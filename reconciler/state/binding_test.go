@@ -115,10 +115,8 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			earlier := State{Bindings: map[object.Ref]*karmada.ResourceBinding{web: old("a", "b")}}
-			c := Content{Left: map[object.Ref][]LeftIn{}, Unrendered: map[object.Ref]bool{}}
-			if tt.left != nil {
-				c.Left[web] = tt.left
-			}
+			c := Content{Unrendered: map[object.Ref]bool{}}
+			leave(&c, web, tt.left...)
 			if tt.unrendered {
 				c.Unrendered[web] = true
 			}
@@ -155,7 +153,10 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 func TestSentencesOfEarlierVersionsGetCodes(t *testing.T) {
 	b := NewBinding("apps/v1", web)
 	b.Spec.Clusters = targets("a", "b")
-	was, err := Encode(Content{Bindings: []*karmada.ResourceBinding{b}, Left: map[object.Ref][]LeftIn{web: {{Left{Reason: reason.NotGone}, "a"}}}}, nil, nil)
+	left := LeftIn{Left{Reason: reason.NotGone}, "a"}
+	c := Content{Bindings: []*karmada.ResourceBinding{b}}
+	leave(&c, web, left)
+	was, err := Encode(c, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,11 +175,11 @@ func TestSentencesOfEarlierVersionsGetCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := []LeftIn{{Left{Reason: reason.NotGone}, "a"}}
-	if d := cmp.Diff(left, older.Left()[web]); d != "" || !WaitsForGone(older.Bindings[web]) {
+	if d := cmp.Diff([]LeftIn{left}, older.Left()[web]); d != "" || !WaitsForGone(older.Bindings[web]) {
 		t.Errorf("it waits for the old copy: %t; %s", WaitsForGone(older.Bindings[web]), d)
 	}
-	again, err := Encode(Content{Bindings: []*karmada.ResourceBinding{older.Bindings[web]}, Left: map[object.Ref][]LeftIn{web: left}}, &older, nil)
+	c.Bindings[0] = older.Bindings[web]
+	again, err := Encode(c, &older, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret/argocd"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/state/sourceerrors"
 	"github.com/waybill-dev/waybill/render/object"
@@ -24,8 +25,8 @@ import (
 // Content is what a plan wants remembered.
 type Content struct {
 	Bindings []*karmada.ResourceBinding // what was decided
-	// Left is where objects are not as decided: by object, in the order of clusters.
-	Left map[object.Ref][]LeftIn
+	// Left is where objects are not as decided: by object, with the indices that Clusters has.
+	Left map[object.Ref]groups.By[Left]
 	// Unrendered are objects that are not known to be gone, because the release that rendered them cannot be rendered.
 	Unrendered map[object.Ref]bool
 

@@ -1,11 +1,13 @@
 package state
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -30,18 +32,6 @@ type LeftIn struct {
 	Cluster string
 }
 
-// Compare orders by clusters.
-func (l LeftIn) Compare(o LeftIn) int { return strings.Compare(l.Cluster, o.Cluster) }
-
-// LeftAt is how an object is left in a cluster; false if it is as decided there.
-func LeftAt(in []LeftIn, cluster string) (Left, bool) {
-	i, isLeft := slices.BinarySearchFunc(in, LeftIn{Cluster: cluster}, LeftIn.Compare)
-	if !isLeft {
-		return Left{}, false
-	}
-	return in[i].Left, true
-}
-
 // Left returns where objects are not as decided: by object, in the order of clusters.
 func (s *State) Left() map[object.Ref][]LeftIn {
 	all := map[object.Ref][]LeftIn{}
@@ -61,7 +51,7 @@ func (s *State) Left() map[object.Ref][]LeftIn {
 		}
 	}
 	for _, in := range all {
-		slices.SortFunc(in, LeftIn.Compare)
+		slices.SortFunc(in, func(a, b LeftIn) int { return strings.Compare(a.Cluster, b.Cluster) })
 	}
 	return all
 }
@@ -70,10 +60,11 @@ func (s *State) Left() map[object.Ref][]LeftIn {
 // templates, and what is kept without one.
 func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding, without []kept) {
 	decided := make(map[object.Ref]bool, len(c.Bindings))
+	said := statuses{of: c, lists: map[string][]karmada.AggregatedStatusItem{}, same: map[[2]*karmada.AggregatedStatusItem]bool{}}
 	for _, b := range c.Bindings {
 		r := TemplateRef(b)
 		decided[r] = true
-		bindings = append(bindings, withStatus(b, c.Left[r]))
+		bindings = append(bindings, said.with(b, c.Left[r]))
 	}
 	others := slices.AppendSeq(slices.Collect(maps.Keys(c.Left)), maps.Keys(c.Unrendered))
 	slices.SortFunc(others, object.Ref.Compare)
@@ -82,7 +73,7 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 			continue
 		}
 		if old := earlier.binding(r); old != nil {
-			switch b := leftOver(old, c.Left[r]); {
+			switch b := said.leftOver(old, c.Left[r]); {
 			case !isNowhere(b):
 				bindings = append(bindings, b)
 			case c.Unrendered[r]:
@@ -92,12 +83,12 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 			continue
 		}
 		k := kept{Object: r}
-		for _, l := range c.Left[r] {
+		for i, l := range c.Left[r].All() {
 			switch {
 			case l.Kept:
-				k.Clusters = append(k.Clusters, l.Cluster)
+				k.Clusters = append(k.Clusters, c.cluster(i))
 			case l.Reason.Freezes():
-				k.Missing = append(k.Missing, l.Cluster)
+				k.Missing = append(k.Missing, c.cluster(i))
 			}
 		}
 		if len(k.Clusters)+len(k.Missing) > 0 {
@@ -116,41 +107,70 @@ func (s *State) binding(r object.Ref) *karmada.ResourceBinding {
 	return s.Bindings[r]
 }
 
-// withStatus returns a binding that says where its object is not as decided.
-func withStatus(b *karmada.ResourceBinding, left []LeftIn) *karmada.ResourceBinding {
-	is := said{}
-	if slices.EqualFunc(b.Status.AggregatedStatus, left, func(s karmada.AggregatedStatusItem, l LeftIn) bool { return s == is.status(l) }) {
+// cluster is the name of a cluster, by its index.
+func (c *Content) cluster(i int) string { return c.Clusters[i].Spec.Name }
+
+// statuses are what bindings say of where their objects are not as decided. Many say the same, which is then one list.
+type statuses struct {
+	of    *Content
+	lists map[string][]karmada.AggregatedStatusItem // by what is left
+	same  map[[2]*karmada.AggregatedStatusItem]bool // lists of equal length that were compared, by their first items
+}
+
+// with returns a binding that says where its object is not as decided.
+func (s *statuses) with(b *karmada.ResourceBinding, left groups.By[Left]) *karmada.ResourceBinding {
+	list := s.list(left)
+	if s.isSame(b.Status.AggregatedStatus, list) {
 		return b // which is so most of the time
 	}
 	out := *b
-	out.Status.AggregatedStatus = slices.Grow([]karmada.AggregatedStatusItem(nil), len(left))
-	for _, l := range left {
-		out.Status.AggregatedStatus = append(out.Status.AggregatedStatus, is.status(l))
-	}
+	out.Status.AggregatedStatus = list
 	return &out
 }
 
-// said is a reason and its sentence. Most clusters have the same.
-type said struct {
-	reason  reason.Reason
-	message string
+// list says in Karmada's words how an object is left.
+func (s *statuses) list(left groups.By[Left]) []karmada.AggregatedStatusItem {
+	if len(left) == 0 {
+		return nil
+	}
+	var key []byte
+	for _, g := range left {
+		key = fmt.Appendf(key, "%t %s %s\n", g.Is.Kept, g.Is.Reason, g.Clusters)
+	}
+	list, known := s.lists[string(key)]
+	if !known {
+		for i, l := range left.All() {
+			list = append(list, karmada.AggregatedStatusItem{
+				ClusterName: s.of.cluster(i), Applied: l.Kept, AppliedMessage: l.Reason.Message(), Reason: string(l.Reason),
+			})
+		}
+		s.lists[string(key)] = list
+	}
+	return list
 }
 
-// status says in Karmada's words how an object is left.
-func (s *said) status(l LeftIn) karmada.AggregatedStatusItem {
-	if s.reason != l.Reason {
-		s.reason, s.message = l.Reason, l.Reason.Message()
+// isSame reports that two lists say the same.
+func (s *statuses) isSame(a, b []karmada.AggregatedStatusItem) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return len(a) == len(b)
 	}
-	return karmada.AggregatedStatusItem{ClusterName: l.Cluster, Applied: l.Kept, AppliedMessage: s.message, Reason: string(l.Reason)}
+	pair := [2]*karmada.AggregatedStatusItem{&a[0], &b[0]}
+	is, known := s.same[pair]
+	if !known {
+		is = slices.Equal(a, b)
+		s.same[pair] = is
+	}
+	return is
 }
 
 // leftOver returns the last binding of an object that nobody sends any longer, with the
 // clusters that keep it.
-func leftOver(old *karmada.ResourceBinding, left []LeftIn) *karmada.ResourceBinding {
-	gone := func(c karmada.TargetCluster) bool {
-		l, _ := LeftAt(left, c.Name)
-		return !l.Kept
+func (s *statuses) leftOver(old *karmada.ResourceBinding, left groups.By[Left]) *karmada.ResourceBinding {
+	keeps := map[string]bool{}
+	for i, l := range left.All() {
+		keeps[s.of.cluster(i)] = l.Kept
 	}
+	gone := func(c karmada.TargetCluster) bool { return !keeps[c.Name] }
 	out := *old
 	out.Spec.Clusters = slices.DeleteFunc(slices.Clone(old.Spec.Clusters), gone)
 	out.Spec.RequiredBy = nil
@@ -159,7 +179,7 @@ func leftOver(old *karmada.ResourceBinding, left []LeftIn) *karmada.ResourceBind
 			out.Spec.RequiredBy = append(out.Spec.RequiredBy, s)
 		}
 	}
-	return withStatus(&out, left)
+	return s.with(&out, left)
 }
 
 // isNowhere reports the binding of an object that no cluster is to have, or keeps.

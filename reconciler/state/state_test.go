@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 )
@@ -31,6 +33,18 @@ func binding(ref object.Ref, apiVersion string) *karmada.ResourceBinding {
 	return b
 }
 
+// leave has an object left as it is in clusters, if there are any, of a fleet of these.
+func leave(c *Content, r object.Ref, in ...LeftIn) {
+	var by groups.Builder[Left]
+	for i, l := range in {
+		c.Clusters = append(c.Clusters, policies.Cluster{Spec: karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: l.Cluster}}})
+		by.Add(i, l.Left)
+	}
+	if len(in) > 0 {
+		c.Left = map[object.Ref]groups.By[Left]{r: by.By()}
+	}
+}
+
 func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:Foo"}
@@ -41,8 +55,8 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 			Broken:  map[string]Part{"a.yaml": {Digest: "d", Commit: "c0ffee"}},
 			Objects: []Good{{Object: web, Cluster: "eu", Commit: "c0ffee", In: []string{"a.yaml"}}},
 		},
-		Left: map[object.Ref][]LeftIn{{Kind: "Namespace", Name: "shop"}: {{Left{Reason: "it was never there"}, "as"}, {Left{Kept: true}, "eu"}, {Left{Kept: true}, "us"}}},
 	}
+	leave(&in, object.Ref{Kind: "Namespace", Name: "shop"}, LeftIn{Left{Reason: "it was never there"}, "as"}, LeftIn{Left{Kept: true}, "eu"}, LeftIn{Left{Kept: true}, "us"})
 	folder, err := Encode(in, nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -59,9 +59,9 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 func kept(res *reconciler.Result, refs map[string]bool) map[string]bool {
 	all := map[string]bool{}
 	for r, left := range res.Plan.Left {
-		for _, l := range left {
+		for cluster, l := range left.All() {
 			if !l.Reason.IsStaged() && refs[r.Kind+"/"+r.Namespace+"/"+r.Name] {
-				all[res.Plan.Clusters[l.Cluster].Name] = true
+				all[res.Plan.Clusters[cluster].Name] = true
 			}
 		}
 	}

@@ -66,13 +66,13 @@ func Template(p *plan.Plan, r object.Ref) (Explanation, bool) {
 		w.Changes, w.Err = manifest.Explain(l, d, target)
 		e.Clusters = append(e.Clusters, w)
 	}
-	for i := range left {
-		name := p.Clusters[left[i].Cluster].Name
+	for cluster, is := range left.All() {
+		name := p.Clusters[cluster].Name
 		n := slices.IndexFunc(e.Clusters, func(w Written) bool { return w.Cluster == name })
 		if n < 0 {
 			n, e.Clusters = len(e.Clusters), append(e.Clusters, Written{Cluster: name})
 		}
-		e.Clusters[n].Left = &left[i].Left
+		e.Clusters[n].Left = &is
 	}
 	slices.SortFunc(e.Clusters, func(a, b Written) int { return cmp.Compare(a.Cluster, b.Cluster) })
 	return e, true

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -27,9 +28,8 @@ const Nothing = -1
 type Input struct {
 	Rows  []manifest.Row // in the order of refs
 	Blobs *manifest.Blobs
-	// Instead says, by row and in the order of clusters, which blob a cluster is to hold instead of the one
-	// that the row wants there; Nothing for none.
-	Instead map[int][]manifest.Want
+	// Instead says, by row, which blobs clusters are to hold instead of those that the row wants there; Nothing for none.
+	Instead map[int]groups.By[int32]
 	// Flux says how Flux syncs each cluster.
 	Flux []tree.Flux
 	// Virtual says which clusters are virtual; nil for none.
@@ -38,7 +38,7 @@ type Input struct {
 	Stays map[int]reason.Reason
 }
 
-// Holders calls yield for the clusters that are to hold the manifest of a row, in their order.
+// Holders calls yield for the clusters that are to hold the manifest of a row.
 func (in *Input) Holders(row int, yield func(cluster int32)) {
 	in.ofRow(row, func(_ int, cluster, _ int32) { yield(cluster) })
 }
@@ -129,21 +129,18 @@ func (in *Input) each(yield func(row int, cluster, blob int32)) {
 
 // ofRow is each for one row.
 func (in *Input) ofRow(i int, yield func(row int, cluster, blob int32)) {
-	instead := in.Instead[i]
+	instead := in.Instead[i].Clusters()
 	for _, w := range in.Rows[i].Wants {
-		for len(instead) > 0 && instead[0].Cluster < w.Cluster {
-			if instead[0].Blob != Nothing {
-				yield(i, instead[0].Cluster, instead[0].Blob)
-			}
-			instead = instead[1:]
-		}
-		if len(instead) == 0 || instead[0].Cluster != w.Cluster {
+		if !instead.Has(int(w.Cluster)) {
 			yield(i, w.Cluster, w.Blob)
 		}
 	}
-	for _, w := range instead {
-		if w.Blob != Nothing {
-			yield(i, w.Cluster, w.Blob)
+	for _, g := range in.Instead[i] {
+		if g.Is == Nothing {
+			continue
+		}
+		for cluster := range g.Clusters.All() {
+			yield(i, int32(cluster), g.Is) //nolint:gosec // an index
 		}
 	}
 }

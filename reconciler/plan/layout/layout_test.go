@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
@@ -65,7 +66,9 @@ func TestWhatIsLeftStandsInstead(t *testing.T) {
 	var blobs manifest.Blobs
 	in := Input{Rows: rows(&blobs, "x 0:one 1:one", "y 0:one 1:one", "z"), Blobs: &blobs, Flux: make([]tree.Flux, 3)}
 	kept := blobs.Add(files.NewBlob([]byte("kept")))
-	in.Instead = map[int][]manifest.Want{0: {{Cluster: 1, Blob: kept}}, 1: {{Cluster: 0, Blob: Nothing}}, 2: {{Cluster: 2, Blob: kept}}}
+	in.Instead = map[int]groups.By[int32]{
+		0: {{Is: kept, Clusters: groups.Of(1)}}, 1: {{Is: Nothing, Clusters: groups.Of(0)}}, 2: {{Is: kept, Clusters: groups.Of(2)}},
+	}
 	trees := Trees(in)
 	for i, want := range []string{"x=one", "x=kept y=one", "z=kept"} {
 		if got := text(t, trees[i].Folder); got != want {

@@ -1,6 +1,9 @@
 package manifest
 
-import "github.com/waybill-dev/waybill/sources/files"
+import (
+	"github.com/waybill-dev/waybill/reconciler/groups"
+	"github.com/waybill-dev/waybill/sources/files"
+)
 
 // Published is what clusters, by index, have of an object. Most of them have the same.
 type Published struct {
@@ -14,3 +17,8 @@ func NewPublished(list []*files.Blob, of []int) Published { return Published{lis
 
 // In is what a cluster has; nil for nothing.
 func (p *Published) In(cluster int) *files.Blob { return p.files[p.of[cluster]] }
+
+// Clusters are those that have anything of it.
+func (p *Published) Clusters() groups.Set {
+	return groups.Where(len(p.of), func(cluster int) bool { return p.In(cluster) != nil })
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
@@ -17,17 +18,12 @@ type Want struct{ Cluster, Blob int32 }
 // Unwritten is the number of a blob that is not known, because something blocks it.
 const Unwritten = -1
 
-// Block is why what is wanted in a cluster, be it nothing, cannot be carried out now.
-type Block struct {
-	Cluster int32
-	Why     reason.Reason
-}
-
 // Row is what is wanted of one object.
 type Row struct {
-	Ref    object.Ref
-	Wants  []Want  // in the order of clusters
-	Blocks []Block // likewise
+	Ref   object.Ref
+	Wants []Want // in the order of clusters
+	// Blocks are why what is wanted in clusters, be it nothing, cannot be carried out now.
+	Blocks groups.By[reason.Reason]
 	// Stands is what clusters are to have while their cell is blocked, in place of what they have: Nothing for nothing.
 	// Only where a cluster shows an older version is there any. It is in the order of clusters, too.
 	Stands []Want
@@ -76,33 +72,80 @@ func (r *Row) later(in *index.Policies, targets []schedule.Target) {
 }
 
 // Block notes that something is in the way in a cluster; what was first counts.
-func (r *Row) Block(cluster int, why reason.Reason) {
-	if at, isBlocked := blockAt(r.Blocks, cluster); !isBlocked {
-		r.Blocks = slices.Insert(r.Blocks, at, Block{int32(cluster), why}) //nolint:gosec // a fleet has far fewer clusters
+func (r *Row) Block(cluster int, why reason.Reason) { r.BlockIn(groups.Of(cluster), why) }
+
+// BlockIn notes that something is in the way in clusters; what was first counts.
+func (r *Row) BlockIn(clusters groups.Set, why reason.Reason) {
+	r.Blocks = r.Blocks.With(why, clusters.Without(r.Blocks.Clusters()))
+}
+
+// block notes what is in the way in clusters; what was first counts.
+func (r *Row) block(by groups.By[reason.Reason]) {
+	for _, g := range by {
+		r.BlockIn(g.Clusters, g.Is)
 	}
 }
 
 // Unblock notes that nothing is in the way in a cluster.
-func (r *Row) Unblock(cluster int) {
-	if at, isBlocked := blockAt(r.Blocks, cluster); isBlocked {
-		r.Blocks = slices.Delete(r.Blocks, at, at+1)
-	}
-}
+func (r *Row) Unblock(cluster int) { r.Blocks = r.Blocks.Without(groups.Of(cluster)) }
 
 // Blocked says what is in the way in a cluster; empty for nothing.
 func (r *Row) Blocked(cluster int) reason.Reason {
-	if at, isBlocked := blockAt(r.Blocks, cluster); isBlocked {
-		return r.Blocks[at].Why
-	}
-	return ""
+	why, _ := r.Blocks.At(cluster)
+	return why
 }
 
-// blockAt is where the block of a cluster is, or would be.
-func blockAt(in []Block, cluster int) (int, bool) {
-	if n := len(in); n == 0 || int(in[n-1].Cluster) < cluster {
-		return n, false // most come in the order of clusters
-	}
-	return slices.BinarySearchFunc(in, cluster, func(b Block, c int) int { return int(b.Cluster) - c })
+// Clusters are those in which something is wanted.
+func (r *Row) Clusters() groups.Set { return clustersOf(r.Wants, func(int32) bool { return true }) }
+
+// Unwritten are the clusters in which something is wanted that is not known.
+func (r *Row) Unwritten() groups.Set {
+	return clustersOf(r.Wants, func(blob int32) bool { return blob == Unwritten })
+}
+
+// Stood are the clusters that are to have something else than they have while their cell is blocked, and there are those of them that are
+// to have anything.
+func (r *Row) Stood() (all, there groups.Set) {
+	return clustersOf(r.Stands, func(int32) bool { return true }), clustersOf(r.Stands, func(blob int32) bool { return blob != Nothing })
+}
+
+// clustersOf are the clusters of wants whose blobs are some.
+func clustersOf(wants []Want, is func(blob int32) bool) groups.Set {
+	return groups.Collect(func(yield func(int) bool) {
+		for _, w := range wants {
+			if is(w.Blob) && !yield(int(w.Cluster)) {
+				return
+			}
+		}
+	})
+}
+
+// There are the clusters that have of the object what is wanted, be it nothing. What is not known is nowhere.
+func (r *Row) There(blobs *Blobs, have *Published) groups.Set {
+	return r.Where(have, func(has *files.Blob, wanted int32) bool {
+		if wanted < 0 || has == nil {
+			return wanted == Nothing && has == nil
+		}
+		return blobs.At(wanted) == has || blobs.At(wanted).ID() == has.ID()
+	})
+}
+
+// Where are the clusters of which something is true of what they have of the object, nil for nothing, and of the number of what is wanted
+// there, Nothing for nothing. It is asked once of clusters that follow each other and are alike, as most are.
+func (r *Row) Where(have *Published, is func(has *files.Blob, wanted int32) bool) groups.Set {
+	wants, isKnown, last := r.Wants, false, false
+	var has *files.Blob
+	var wanted int32
+	return groups.Where(len(have.of), func(cluster int) bool {
+		h, w := have.In(cluster), int32(Nothing)
+		if len(wants) > 0 && int(wants[0].Cluster) == cluster {
+			w, wants = wants[0].Blob, wants[1:]
+		}
+		if !isKnown || h != has || w != wanted {
+			isKnown, has, wanted, last = true, h, w, is(h, w)
+		}
+		return last
+	})
 }
 
 // wants reports whether something is wanted in a cluster, before wants are in order.
@@ -117,26 +160,6 @@ func (r *Row) Wanted(cluster int) (Want, bool) {
 		return Want{}, false
 	}
 	return r.Wants[at], true
-}
-
-// Each returns what says of clusters, which it is asked about in their order, what is wanted there and what is in the way.
-func (r *Row) Each() func(cluster int) (w Want, isWanted bool, why reason.Reason) {
-	wants, blocks := r.Wants, r.Blocks
-	return func(cluster int) (w Want, isWanted bool, why reason.Reason) {
-		for len(wants) > 0 && int(wants[0].Cluster) < cluster {
-			wants = wants[1:]
-		}
-		for len(blocks) > 0 && int(blocks[0].Cluster) < cluster {
-			blocks = blocks[1:]
-		}
-		if isWanted = len(wants) > 0 && int(wants[0].Cluster) == cluster; isWanted {
-			w = wants[0]
-		}
-		if len(blocks) > 0 && int(blocks[0].Cluster) == cluster {
-			why = blocks[0].Why
-		}
-		return w, isWanted, why
-	}
 }
 
 // Want has a cluster want a blob, which is then the only one that it wants.

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/match"
 	"github.com/waybill-dev/waybill/policies/template"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -105,6 +106,7 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 	matching, find := w.in.Policies.Matching(rules.List), w.in.Policies.Finder()
 	row.Wants = slices.Grow(row.Wants, len(targets))
 	var suspended []string
+	var blocks groups.Builder[reason.Reason]
 	written := make([]inCluster, 0, len(targets))
 	for _, c := range targets {
 		i, ok := find(c.Name)
@@ -123,7 +125,7 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 		}
 		if why := blocked(d, v, c.Name); why != "" {
 			row.want(i, Unwritten)
-			if row.Block(i, why); why == reason.Suspended {
+			if blocks.Add(i, why); why == reason.Suspended {
 				suspended = append(suspended, c.Name)
 			}
 			continue
@@ -138,10 +140,11 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 	for _, in := range written {
 		row.want(in.cluster, in.is.blob)
 		if in.is.err != nil {
-			row.Block(in.cluster, blockOf(in.is.err))
+			blocks.Add(in.cluster, blockOf(in.is.err))
 			in.is.clusters = append(in.is.clusters, in.name)
 		}
 	}
+	row.block(blocks.By())
 	if slices.ContainsFunc(row.Wants, func(want Want) bool { return want.Blob != Unwritten }) {
 		w.sayLeftOut(t.Object)
 	}
@@ -227,11 +230,11 @@ func (w *writer) failures() {
 				continue
 			}
 			row := w.row(r)
-			for i, c := range w.in.Policies.Fleet.Clusters() {
-				if !f.In(c.Name) || row.wants(i) {
-					continue
-				}
-				if row.Block(i, reason.NotRendered); f.Targets[c.Name] {
+			wants, clusters := row.Clusters(), w.in.Policies.Fleet.Clusters()
+			fails := groups.Where(len(clusters), func(i int) bool { return f.In(clusters[i].Name) && !wants.Has(i) })
+			row.BlockIn(fails, reason.NotRendered)
+			for i := range fails.All() {
+				if f.Targets[clusters[i].Name] {
 					row.want(i, Unwritten)
 				}
 			}

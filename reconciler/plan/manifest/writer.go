@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/override"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -92,14 +93,12 @@ func (r *Result) Rewrite(in Input, decisions []schedule.Decision) {
 			if !ok {
 				continue
 			}
-			row.Unblock(int(want.Cluster))
 			if want.Blob = w.Blob; w.Blob >= 0 {
 				want.Blob = r.Blobs.Add(again.Blobs.At(w.Blob))
 			}
 		}
-		for _, b := range is.Blocks {
-			row.Block(int(b.Cluster), b.Why)
-		}
+		row.Blocks = row.Blocks.Without(row.Clusters().And(is.Clusters()))
+		row.block(is.Blocks)
 	}
 }
 
@@ -109,16 +108,12 @@ func (r *Result) Keep(in *Input, of object.Ref) {
 	if !ok {
 		r.Rows = slices.Insert(r.Rows, i, Row{Ref: of})
 	}
-	row, had := &r.Rows[i], in.Before.Had(of)
+	row := &r.Rows[i]
 	for n := range row.Wants {
 		row.Wants[n].Blob = Unwritten
-		row.Block(int(row.Wants[n].Cluster), reason.NotRead)
 	}
-	for cluster := range in.Policies.Fleet.Clusters() {
-		if had(cluster) {
-			row.Block(cluster, reason.NotRead)
-		}
-	}
+	had := groups.Where(len(in.Policies.Fleet.Clusters()), in.Before.Had(of))
+	row.BlockIn(row.Clusters().Or(had), reason.NotRead)
 }
 
 // writer collects rows.

@@ -37,12 +37,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 )
 
-// Cell is an object in a cluster that should have it or has it.
+// Cell is an object in a cluster that should have it or has it. In most clusters it is the same.
 type Cell struct {
-	Cluster    int
 	Want, Have bool
 	// Scales reports that carrying out what is wanted changes how many replicas the
 	// cluster has. It matters in divided rows only.
@@ -59,7 +59,7 @@ func (c *Cell) isAside() bool { return c.Block != "" && (c.Step || c.Block.IsAsi
 // Row is an object.
 type Row struct {
 	Divided bool
-	Cells   []Cell // in the order of clusters
+	Cells   groups.By[Cell]
 	// Needs are the rows that this one needs where it stays.
 	Needs []int
 	// Unit is what the object goes out in stages with, and is one version with in a cluster: where one object is
@@ -97,24 +97,8 @@ type Left struct {
 // Remaining lists the cells that are left as they are, by row.
 type Remaining map[int]LeftRow
 
-// LeftRow are the cells of a row that are left as they are, in the order of clusters.
-type LeftRow []LeftCell
-
-// LeftCell is the cell of a cluster.
-type LeftCell struct {
-	Left
-
-	Cluster int
-}
-
-// At is the cell of a cluster; false if it is not left as it is.
-func (l LeftRow) At(cluster int) (Left, bool) {
-	i, ok := slices.BinarySearchFunc(l, cluster, func(c LeftCell, cluster int) int { return c.Cluster - cluster })
-	if !ok {
-		return Left{}, false
-	}
-	return l[i].Left, true
-}
+// LeftRow are the cells of a row that are left as they are.
+type LeftRow = groups.By[Left]
 
 // Result is what is not carried out. Every other cell is as it is wanted.
 type Result struct {
@@ -132,18 +116,25 @@ type Judge func(left Remaining) []int
 
 // Resolve settles what is carried out.
 func Resolve(t Table, judge Judge) Result {
-	s := settling{table: t, rows: map[int]*Row{}, whole: map[unitAt]bool{}, result: Result{
+	s := settling{table: t, rows: map[int]*Row{}, whole: map[int]groups.Set{}, result: Result{
 		Left: Remaining{}, Frozen: map[int]reason.Reason{}, Held: map[int]bool{}, Stopped: t.Stopped(),
 	}}
+	for cluster, why := range s.result.Stopped {
+		s.holds = s.holds.With(why, groups.Of(cluster))
+	}
 	s.enter(t.Blocked())
 	for {
 		s.settle()
 		grew := false
 		for _, cluster := range judge(s.result.Left) {
-			if !s.result.Held[cluster] {
-				s.result.Held[cluster], grew = true, true
-				s.enter(t.Differing(cluster))
+			if s.result.Held[cluster] {
+				continue
 			}
+			s.result.Held[cluster], grew = true, true
+			if s.result.Stopped[cluster] == "" {
+				s.holds = s.holds.With(reason.Held, groups.Of(cluster))
+			}
+			s.enter(t.Differing(cluster))
 		}
 		if !grew {
 			return s.result
@@ -153,14 +144,13 @@ func Resolve(t Table, judge Judge) Result {
 
 // settling is a table on its way to a result.
 type settling struct {
-	table  Table
-	rows   map[int]*Row // that entered
-	whole  map[unitAt]bool
+	table Table
+	rows  map[int]*Row // that entered
+	// holds are the clusters of which all is left as it is, and whole those of which all of a unit is, by unit.
+	holds  groups.By[reason.Reason]
+	whole  map[int]groups.Set
 	result Result
 }
-
-// unitAt is a unit of which all is left as it is in a cluster.
-type unitAt struct{ unit, cluster int }
 
 // enter lets rows in.
 func (s *settling) enter(rows []int) {
@@ -193,21 +183,16 @@ func (s *settling) settle() {
 
 // withHolds returns the cells of a row in which those of held and of stopped clusters are blocked: that is why the rest of a unit stays
 // there, too.
-func (s *settling) withHolds(row *Row) []Cell {
-	if len(s.result.Stopped)+len(s.result.Held) == 0 {
+func (s *settling) withHolds(row *Row) groups.By[Cell] {
+	if len(s.holds) == 0 {
 		return row.Cells
 	}
-	cells := slices.Clone(row.Cells)
-	for n, c := range cells {
-		switch {
-		case c.Block != "" && c.Block != reason.Together:
-		case s.result.Stopped[c.Cluster] != "":
-			cells[n].Block = s.result.Stopped[c.Cluster]
-		case s.result.Held[c.Cluster]:
-			cells[n].Block = reason.Held
+	return groups.Join(row.Cells, s.holds, func(c Cell, why reason.Reason, isHeld bool) Cell {
+		if isHeld && (c.Block == "" || c.Block == reason.Together) {
+			c.Block = why
 		}
-	}
-	return cells
+		return c
+	})
 }
 
 // blockNeeds blocks the removal of what a row needs, where the row is kept.
@@ -216,17 +201,15 @@ func (s *settling) blockNeeds(row *Row, left LeftRow) (changed bool) {
 		return false
 	}
 	s.enter(row.Needs)
-	for _, i := range row.Needs {
-		cells := s.rows[i].Cells
-		for n := range cells {
-			c := &cells[n]
-			if !c.Have || c.Want || c.Block != "" {
-				continue
-			}
-			if l, _ := left.At(c.Cluster); l.Kept {
-				c.Block, changed = reason.Needed, true
-			}
+	var kept groups.Set
+	for _, l := range left {
+		if l.Is.Kept {
+			kept = kept.Or(l.Clusters)
 		}
+	}
+	for _, i := range row.Needs {
+		isRemoved := func(c Cell) bool { return c.Have && !c.Want }
+		changed = s.rows[i].block(kept, reason.Needed, isRemoved) || changed
 	}
 	return changed
 }
@@ -237,54 +220,56 @@ func (s *settling) blockTogether(row *Row, left LeftRow) (changed bool) {
 	if row.Unit == 0 || row.IsSettled {
 		return false
 	}
-	for i := range left {
-		l := &left[i]
-		if l.Reason.IsStaged() || l.Reason == reason.Together {
-			continue // which is so of most
+	var stays groups.Set
+	for _, l := range left {
+		if !l.Is.Reason.IsStaged() && l.Is.Reason != reason.Together { // which is so of few
+			stays = stays.Or(l.Clusters)
 		}
-		at := unitAt{row.Unit, l.Cluster}
-		if s.whole[at] {
+	}
+	if stays = stays.Without(s.whole[row.Unit]); stays.IsEmpty() {
+		return false
+	}
+	s.whole[row.Unit] = s.whole[row.Unit].Or(stays)
+	s.enter(s.table.Unit(row.Unit))
+	for _, i := range s.table.Unit(row.Unit) {
+		s.rows[i].block(stays, reason.Together, func(Cell) bool { return true })
+	}
+	return true
+}
+
+// block blocks cells of clusters, of those that something is true of, unless something does already, and reports whether there are any.
+func (r *Row) block(clusters groups.Set, why reason.Reason, is func(Cell) bool) (changed bool) {
+	for _, g := range r.Cells {
+		in := g.Clusters.And(clusters)
+		if g.Is.Block != "" || !is(g.Is) || in.IsEmpty() {
 			continue
 		}
-		s.whole[at], changed = true, true
-		s.enter(s.table.Unit(row.Unit))
-		for _, i := range s.table.Unit(row.Unit) {
-			s.rows[i].block(l.Cluster, reason.Together)
-		}
+		g.Is.Block = why
+		r.Cells, changed = r.Cells.With(g.Is, in), true
 	}
 	return changed
 }
 
-// block blocks the cell of a cluster, unless something does already.
-func (r *Row) block(cluster int, why reason.Reason) {
-	n, isIn := slices.BinarySearchFunc(r.Cells, cluster, func(c Cell, cluster int) int { return c.Cluster - cluster })
-	if isIn && r.Cells[n].Block == "" {
-		r.Cells[n].Block = why
-	}
-}
-
 // left lists the cells that are left as they are; with why set, the row is frozen. That what it goes out with stays is no reason of a
 // row that has its own.
-func left(cells []Cell, why reason.Reason) LeftRow {
-	out := make(LeftRow, 0, len(cells))
-	for i := range cells {
-		is := cmp.Or(cells[i].Block, why)
+func left(cells groups.By[Cell], why reason.Reason) (out LeftRow) {
+	for _, g := range cells {
+		is := cmp.Or(g.Is.Block, why)
 		if is == reason.Together {
 			is = cmp.Or(why, is)
 		}
 		if is != "" {
-			out = append(out, LeftCell{Left{Kept: cells[i].Have, Reason: is}, cells[i].Cluster})
+			out = out.With(Left{Kept: g.Is.Have, Reason: is}, g.Clusters)
 		}
 	}
 	return out
 }
 
 // Frozen says why nothing of a row may be carried out; empty if it may.
-func Frozen(divided bool, cells []Cell) reason.Reason {
+func Frozen(divided bool, cells groups.By[Cell]) reason.Reason {
 	var s sum
 	for i := range cells {
-		c := &cells[i]
-		if !c.isAside() {
+		if c := &cells[i].Is; !c.isAside() {
 			s.add(c)
 		}
 	}

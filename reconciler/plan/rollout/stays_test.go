@@ -6,21 +6,27 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 )
 
 // cells reads cells of "want/have[/block][/scales]": w is a cell that wants the object, h one
 // that has it, b one that is blocked, s one whose replicas would change.
-func cells(text string) []Cell {
+func cells(text string) groups.By[Cell] {
 	var out []Cell
-	for i, f := range strings.Fields(text) {
-		c := Cell{Cluster: i, Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Step: strings.Contains(f, "m")}
+	for f := range strings.FieldsSeq(text) {
+		c := Cell{Want: strings.Contains(f, "w"), Have: strings.Contains(f, "h"), Scales: strings.Contains(f, "s"), Step: strings.Contains(f, "m")}
 		if strings.Contains(f, "b") {
 			c.Block = "blocked"
 		}
 		out = append(out, c)
 	}
-	return out
+	return each(out...)
+}
+
+// each are the cells, or what is left of them, of clusters in their order.
+func each[V comparable](all ...V) groups.By[V] {
+	return groups.Each(groups.First(len(all)).All(), func(cluster int) (V, bool) { return all[cluster], true })
 }
 
 // TestFrozen is the table of what may not be carried out, in words: w wanted, h there, b
@@ -90,11 +96,7 @@ func TestFrozen(t *testing.T) {
 // rows is a table in memory.
 type rows []Row
 
-func (t rows) Row(i int) Row {
-	row := t[i]
-	row.Cells = slices.Clone(row.Cells)
-	return row
-}
+func (t rows) Row(i int) Row { return t[i] }
 
 func (t rows) Stopped() map[int]reason.Reason { return nil }
 
@@ -127,7 +129,7 @@ func (t rows) Unit(n int) (list []int) {
 
 func (t rows) Blocked() (list []int) {
 	for i, r := range t {
-		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Block != "" }) {
+		if r.isBlocked() {
 			list = append(list, i)
 		}
 	}
@@ -136,7 +138,7 @@ func (t rows) Blocked() (list []int) {
 
 func (t rows) Differing(cluster int) (list []int) {
 	for i, r := range t {
-		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Cluster == cluster && (c.Want != c.Have || c.Scales) }) {
+		if c, _ := r.Cells.At(cluster); c.Want != c.Have || c.Scales {
 			list = append(list, i)
 		}
 	}
@@ -146,10 +148,9 @@ func (t rows) Differing(cluster int) (list []int) {
 // lost is what a cluster loses: by row.
 func (t rows) lost(cluster int, left Remaining) (list []int) {
 	for i, r := range t {
-		for _, c := range r.Cells {
-			if _, isLeft := left[i].At(c.Cluster); c.Cluster == cluster && c.Have && !c.Want && !isLeft {
-				list = append(list, i)
-			}
+		c, _ := r.Cells.At(cluster)
+		if _, isLeft := left[i].At(cluster); c.Have && !c.Want && !isLeft {
+			list = append(list, i)
 		}
 	}
 	return list
@@ -234,10 +235,10 @@ func TestAllOfAStoppedClusterStays(t *testing.T) {
 	table := stopped{rows{{Cells: cells("h")}, {Cells: cells("w h")}, {Cells: cells("hb")}, {Cells: cells("w wh")}}, 0}
 	r := Resolve(table, table.atMost(9))
 	for i, want := range []LeftRow{
-		{{Left{true, reason.NotMapped}, 0}},
-		{{Left{false, reason.NotMapped}, 0}, {Left{true, reason.Nowhere}, 1}},
-		{{Left{true, "blocked"}, 0}}, // what was in the way already
-		{{Left{false, reason.NotMapped}, 0}},
+		each(Left{true, reason.NotMapped}),
+		each(Left{false, reason.NotMapped}, Left{true, reason.Nowhere}),
+		each(Left{true, "blocked"}), // what was in the way already
+		each(Left{false, reason.NotMapped}),
 	} {
 		if got := r.Left[i]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("of row %d is left %v, want %v", i, got, want)
@@ -254,11 +255,11 @@ func TestBlocksThatStandAside(t *testing.T) {
 		row  Row
 		want reason.Reason
 	}{
-		{"the new copy waits until the old one is gone", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.NotGone}, {Cluster: 1, Have: true}}}, ""},
-		{"what is not listed stays", Row{Cells: []Cell{{Cluster: 0, Have: true, Block: reason.Unlisted}, {Cluster: 1, Want: true}}}, ""},
-		{"an old version stays until its stage comes", Row{Cells: []Cell{{Cluster: 0, Have: true, Block: reason.WaitsForStage}, {Cluster: 1, Want: true}}}, ""},
-		{"another block is in the way", Row{Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, reason.Nowhere},
-		{"it was settled before", Row{IsSettled: true, Cells: []Cell{{Cluster: 0, Want: true, Block: reason.Failed}, {Cluster: 1, Have: true}}}, ""},
+		{"the new copy waits until the old one is gone", Row{Cells: each(Cell{Want: true, Block: reason.NotGone}, Cell{Have: true})}, ""},
+		{"what is not listed stays", Row{Cells: each(Cell{Have: true, Block: reason.Unlisted}, Cell{Want: true})}, ""},
+		{"an old version stays until its stage comes", Row{Cells: each(Cell{Have: true, Block: reason.WaitsForStage}, Cell{Want: true})}, ""},
+		{"another block is in the way", Row{Cells: each(Cell{Want: true, Block: reason.Failed}, Cell{Have: true})}, reason.Nowhere},
+		{"it was settled before", Row{IsSettled: true, Cells: each(Cell{Want: true, Block: reason.Failed}, Cell{Have: true})}, ""},
 	} {
 		r := Resolve(rows{tt.row}, func(Remaining) []int { return nil })
 		if r.Frozen[0] != tt.want {
@@ -278,7 +279,7 @@ func TestAUnitIsOneVersionInACluster(t *testing.T) {
 	}
 	r := Resolve(table, table.atMost(9))
 	for i, want := range []LeftRow{
-		{{Left{true, "blocked"}, 0}}, {{Left{true, reason.Together}, 0}}, {{Left{true, reason.Together}, 0}}, nil,
+		each(Left{true, "blocked"}), each(Left{true, reason.Together}), each(Left{true, reason.Together}), nil,
 	} {
 		if got := r.Left[i]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("of row %d is left %v, want %v", i, got, want)
@@ -304,7 +305,7 @@ func TestAHeldUnitIsHeld(t *testing.T) {
 func TestAFrozenRowFreezesItsUnit(t *testing.T) {
 	table := rows{{Cells: cells("wb h"), Unit: 1}, {Cells: cells("w wh h"), Unit: 1}}
 	r := Resolve(table, table.atMost(9))
-	want := LeftRow{{Left{false, reason.Together}, 0}, {Left{true, reason.Together}, 1}}
+	want := each(Left{false, reason.Together}, Left{true, reason.Together})
 	if r.Frozen[0] != reason.Nowhere || fmt.Sprint(r.Left[1]) != fmt.Sprint(want) {
 		t.Errorf("frozen are %v, left of the other %v, want %v", r.Frozen, r.Left[1], want)
 	}
@@ -358,19 +359,18 @@ func tableOf(data []byte) (table rows, limit int) {
 	limit = int(data[0] % 4)
 	for n := 1; n+4 <= len(data) && len(table) < 4; n += 4 {
 		row := Row{Divided: data[n]&0x80 != 0}
-		for cluster := range 4 {
+		row.Cells = groups.Each(groups.First(4).All(), func(cluster int) (Cell, bool) {
 			b := data[n+cluster]
-			c := Cell{Cluster: cluster, Want: b&1 != 0, Have: b&2 != 0, Scales: b&4 != 0}
+			c := Cell{Want: b&1 != 0, Have: b&2 != 0, Scales: b&4 != 0}
 			if b&0x18 == 0x18 {
 				c.Block = "blocked"
 			}
 			if isLeft := c.Have && !c.Want; isLeft && b&0x60 == 0x60 {
 				c.Block, c.Step = reason.Moving, true
 			}
-			if c.Scales = c.Scales || c.Want != c.Have; c.Want || c.Have {
-				row.Cells = append(row.Cells, c)
-			}
-		}
+			c.Scales = c.Scales || c.Want != c.Have
+			return c, c.Want || c.Have
+		})
 		if needs := int(data[n]>>5) & 3; needs < len(table) {
 			row.Needs = []int{needs}
 		}
@@ -383,13 +383,13 @@ func tableOf(data []byte) (table rows, limit int) {
 // afterwards is what it had where the row is left, and what it wants elsewhere.
 func law(row Row, r Result, i int) string {
 	var before, after, wanted, served, blocked, changed int
-	for _, c := range row.Cells {
-		l, left := r.Left[i].At(c.Cluster)
+	for cluster, c := range row.Cells.All() {
+		l, left := r.Left[i].At(cluster)
 		has := c.Want && !left || left && c.Have
 		if left && l.Kept != c.Have {
 			return "what is left is not what is there"
 		}
-		if !left && (c.Block != "" || r.Held[c.Cluster] && c.Want != c.Have) {
+		if !left && (c.Block != "" || r.Held[cluster] && c.Want != c.Have) {
 			return "a blocked cell is carried out"
 		}
 		before, after, wanted = before+count(c.Have), after+count(has), wanted+count(c.Want)
@@ -404,9 +404,9 @@ func law(row Row, r Result, i int) string {
 		return "it leaves a cluster although it arrives nowhere"
 	case row.Divided && before > 0 && blocked > 0 && changed > 0:
 		return "some of its replicas change and others cannot"
-	case r.Frozen[i] != "" && len(r.Left[i]) != len(row.Cells):
+	case r.Frozen[i] != "" && !r.Left[i].Clusters().Equal(row.Cells.Clusters()):
 		return "it is frozen, and part of it is carried out"
-	case len(r.Held) == 0 && r.Frozen[i] == "" && !slices.ContainsFunc(row.Cells, func(c Cell) bool { return c.Block != "" }) && len(r.Left[i]) > 0 && !needed(r.Left[i]):
+	case len(r.Held) == 0 && r.Frozen[i] == "" && !row.isBlocked() && len(r.Left[i]) > 0 && !needed(r.Left[i]):
 		return "nothing is in the way, and it is left"
 	}
 	return ""
@@ -415,10 +415,14 @@ func law(row Row, r Result, i int) string {
 // withoutSteps is the table without the copies that stay because a step of their move is not over.
 func (t rows) withoutSteps() (out rows) {
 	for _, row := range t {
-		row.Cells = slices.DeleteFunc(slices.Clone(row.Cells), func(c Cell) bool { return c.Step })
+		row.Cells = slices.DeleteFunc(slices.Clone(row.Cells), func(g groups.Group[Cell]) bool { return g.Is.Step })
 		out = append(out, row)
 	}
 	return out
+}
+
+func (r *Row) isBlocked() bool {
+	return slices.ContainsFunc(r.Cells, func(g groups.Group[Cell]) bool { return g.Is.Block != "" })
 }
 
 func (t rows) needs() bool {
@@ -427,7 +431,7 @@ func (t rows) needs() bool {
 
 func needed(left LeftRow) bool {
 	for _, l := range left {
-		if l.Reason == reason.Needed {
+		if l.Is.Reason == reason.Needed {
 			return true
 		}
 	}

@@ -3,22 +3,20 @@ package staged
 import (
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// areBack reports of clusters, by index, whether all that goes back to a version is as that gives it; of none if nothing does, or the
-// version is nil. Nothing goes back in a cluster for which the version cannot be made: halves of two versions would be none.
-func areBack(c *comparison, v *laid) []bool {
+// areBack are the clusters in which all that goes back to a version is as that gives it; none if nothing does, or the version is nil.
+// Nothing goes back in a cluster for which the version cannot be made: halves of two versions would be none.
+func areBack(c *comparison, v *laid) groups.Set {
 	if before := c.unit.Before; v == nil || before == nil || before.Status.Phase != rollouts.Returning {
-		return make([]bool, len(c.in.Clusters))
+		return groups.Set{}
 	}
-	all := c.matching(v, slices.DeleteFunc(slices.Clone(c.refs), func(r object.Ref) bool { return isElsewhere(c, v, r) }))
-	for i := range all {
-		all[i] = all[i] || v.isUnwritable(i)
-	}
-	return all
+	back := slices.DeleteFunc(slices.Clone(c.refs), func(r object.Ref) bool { return isElsewhere(c, v, r) })
+	return c.matching(v, back).Or(v.unwritten)
 }
 
 // isElsewhere reports an object that the unit does not send by a version, and that may be there all the same: a policy claims it, something
@@ -32,41 +30,37 @@ func isElsewhere(c *comparison, v *laid, r object.Ref) bool {
 	return isClaimed || isThere && d != nil && d.Policy == nil
 }
 
-// missed reports of clusters, by index, whether what they are recorded to show did not come to them, as where the guard held them, where a
-// run to another target begins: the target of the run before, of those that were released, or the base, where that went back. Of one that
-// is not recorded, which shows the base, it is told if the guard holds it, or it does not answer.
-func missed(c *comparison, target rollouts.Version, base *laid, areBase, back []bool) []bool {
-	all, before := make([]bool, len(c.in.Clusters)), c.unit.Before
+// missed are the clusters to which what they are recorded to show did not come, as where the guard held them, where a run to another target
+// begins: the target of the run before, of those that were released, or the base, where that went back. Of one that is not recorded, which
+// shows the base, it is told if the guard holds it, or it does not answer.
+func missed(c *comparison, target rollouts.Version, base *laid, areBase, back groups.Set) groups.Set {
+	before := c.unit.Before
 	if before == nil || before.Status.Target == target {
-		return all
+		return groups.Set{}
 	}
-	is := func(i int) (e rollouts.Cluster, known bool) {
-		e, known = before.Clusters[c.in.Clusters[i].Name]
-		return e, known
-	}
+	var all groups.Set
+	recorded := recordedOf(c, func(rollouts.Cluster) bool { return true })
 	switch p := before.Status.Phase; {
 	case p == rollouts.Returning:
-		for i := range all {
-			_, known := is(i)
-			all[i] = known && !areBase[i] && !back[i]
-		}
-		return all
+		return recorded.Without(areBase).Without(back)
 	case p == rollouts.Done && base != nil:
-		for i := range all {
-			_, known := is(i)
-			all[i] = !known && !areBase[i] && stayedBehind(c, base, i)
-		}
-	}
-	if len(before.Clusters) == 0 {
-		return all
+		others := groups.First(len(c.in.Clusters)).Without(recorded).Without(areBase)
+		all = groups.Where(len(c.in.Clusters), func(i int) bool { return others.Has(i) && stayedBehind(c, base, i) })
 	}
 	was := c.of(before.Status.Target)
-	came := c.matching(c.asPublished(was), c.refs)
-	for i := range all {
-		e, _ := is(i)
-		all[i] = all[i] || was != nil && !e.Released.IsZero() && !came[i] && !was.isUnwritable(i)
+	if len(before.Clusters) == 0 || was == nil {
+		return all
 	}
-	return all
+	released := recordedOf(c, func(e rollouts.Cluster) bool { return !e.Released.IsZero() })
+	return all.Or(released.Without(c.matching(c.asPublished(was), c.refs)).Without(was.unwritten))
+}
+
+// recordedOf are the clusters of the record of which something is true.
+func recordedOf(c *comparison, is func(rollouts.Cluster) bool) groups.Set {
+	return groups.Where(len(c.in.Clusters), func(i int) bool {
+		e, known := c.unit.Before.Clusters[c.in.Clusters[i].Name]
+		return known && is(e)
+	})
 }
 
 // stayedBehind reports a cluster that the guard holds, or that does not answer, and that has something of the unit that a version does not

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/scale"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
@@ -24,23 +25,21 @@ type comparison struct {
 	versions map[string]*laid // by commit; nil for one that cannot be read
 	have     map[object.Ref]manifest.Published
 	// at are the indices of the clusters that package stage is asked about, in their order.
-	at  []int
-	has []bool // of clusters, by index, that something of the unit is there
-	// wasTarget says of clusters, by index, that they had the target by what the record knows, and have more.
-	wasTarget []bool
+	at []int
+	// has are the clusters in which something of the unit is, and wasTarget those that had the target by what the record knows, and have more.
+	has, wasTarget groups.Set
 	// leavesAll reports that the target wants nothing anywhere.
 	leavesAll bool
-	// last says of objects which clusters, by index, lose them last; see goingLast.
-	last   map[object.Ref][]bool
+	// last says of objects which clusters lose them last; see goingLast.
+	last   map[object.Ref]groups.Set
 	larger map[*laid]*laid // versions with the larger share of what is divided
-	stands map[old][]bool  // see standing
 }
 
 // compare makes what package stage is asked of a unit.
 func compare(in *Input, u *Unit) *comparison {
 	c := &comparison{
 		in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]manifest.Published{},
-		larger: map[*laid]*laid{}, stands: map[old][]bool{},
+		larger: map[*laid]*laid{},
 	}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{
@@ -59,7 +58,7 @@ func compare(in *Input, u *Unit) *comparison {
 	wasBase, isTarget := c.of(base), c.of(target)
 	c.collect(shown, isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
-	c.leavesAll = isTarget.isEmpty(len(in.Clusters))
+	c.leavesAll = isTarget.isEmpty()
 	c.last = goingLast(c, wasBase, isTarget)
 	areBase, back := c.matching(asBase, c.refs), areBack(c, asBase)
 	areTarget, areLast := matchingTarget(c, asTarget, target)
@@ -71,9 +70,9 @@ func compare(in *Input, u *Unit) *comparison {
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
 		concerned = concerned || c.leavesAll && wasReleased(u.Before, target, is.Name)
-		isLacking := areTarget[i] && lacks(isTarget, c.refs, i)
-		is.IsBase, is.IsTarget, is.Lacks, is.StaysAhead = areBase[i], areTarget[i] && !isLacking, isLacking, back[i] && !areBase[i]
-		is.Misses, is.LosesLast = misses[i], areLast[i]
+		isLacking := areTarget.Has(i) && lacks(isTarget, c.refs, i)
+		is.IsBase, is.IsTarget, is.Lacks = areBase.Has(i), areTarget.Has(i) && !isLacking, isLacking
+		is.StaysAhead, is.Misses, is.LosesLast = back.Has(i) && !areBase.Has(i), misses.Has(i), areLast.Has(i)
 		if concerned {
 			c.asked.Clusters, c.at = append(c.asked.Clusters, is), append(c.at, i)
 		}
@@ -92,7 +91,7 @@ func (c *comparison) now() *laid {
 			v.Decisions = append(v.Decisions, *d)
 		}
 	}
-	l := lay(v, len(c.in.Clusters))
+	l := lay(v)
 	l.isNow = true
 	return l
 }
@@ -145,7 +144,7 @@ func (c *comparison) version(commit string) *laid {
 		return nil
 	}
 	if v, ok := c.in.Older(commit, c.unit.Unit.Unit); ok {
-		c.versions[commit] = lay(v, len(c.in.Clusters))
+		c.versions[commit] = lay(v)
 	}
 	return c.versions[commit]
 }
@@ -185,12 +184,9 @@ func (c *comparison) collect(shown []string, target *laid) {
 			c.refs = append(c.refs, r)
 		}
 	}
-	c.has = make([]bool, len(c.in.Clusters))
 	for _, r := range c.refs {
 		have := c.have[r]
-		for i := range c.has {
-			c.has[i] = c.has[i] || have.In(i) != nil
-		}
+		c.has = c.has.Or(have.Clusters())
 	}
 }
 
@@ -208,7 +204,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	known := &c.in.Clusters[i]
 	is := stage.Cluster{
 		Name: known.Name, Stage: c.unit.stage(i), IsNew: known.IsNew, Held: known.Held, Closed: known.Closed, Unwatched: known.Unwatched,
-		Evidence: known.evidence(c.in.Evidence, c.refs, counting(c, i)), Has: c.has[i], WasTarget: c.wasTarget[i],
+		Evidence: known.evidence(c.in.Evidence, c.refs, counting(c, i)), Has: c.has.Has(i), WasTarget: c.wasTarget.Has(i),
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
 	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)
@@ -218,7 +214,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 	is.Takes = !is.Has && wants && slices.ContainsFunc(target.Decisions, func(d schedule.Decision) bool {
 		return len(d.Moves.From()) > 0 && d.Targeted(known.Name)
 	})
-	if !target.blocked[i] {
+	if !target.blocked.Has(i) {
 		return is, wants || baseWants || is.Has
 	}
 	for _, r := range target.Refs {
@@ -283,36 +279,15 @@ func lacks(v *laid, refs []object.Ref, cluster int) bool {
 	return v.isUnwritable(cluster) && slices.ContainsFunc(refs, func(r object.Ref) bool { return v.at(r, cluster).isLacking() })
 }
 
-// matching reports of clusters, by index, whether they have of objects what a version gives them; of none for nil. Of what cannot be made
-// that is nothing.
-func (c *comparison) matching(v *laid, refs []object.Ref) []bool {
-	all := make([]bool, len(c.in.Clusters))
+// matching are the clusters that have of objects what a version gives them; none for nil. Of what cannot be made that is nothing.
+func (c *comparison) matching(v *laid, refs []object.Ref) groups.Set {
 	if v == nil {
-		return all
+		return groups.Set{}
 	}
-	for i := range all {
-		all[i] = true
-	}
+	all := groups.First(len(c.in.Clusters))
 	for _, r := range refs {
 		have, want := c.have[r], v.line(r)
-		each := alike(func(has *files.Blob, number int32) bool { return isSame(has, want.blob(number)) })
-		for i := range all {
-			all[i] = all[i] && each(have.In(i), want.number(i))
-		}
+		all = all.And(want.Where(&have, func(has *files.Blob, number int32) bool { return isSame(has, want.blob(number)) }))
 	}
 	return all
-}
-
-// alike returns a function of what a cluster has and of the number of what is wanted there that asks another one only where these
-// are others than the last time: most clusters are like the one before.
-func alike(of func(has *files.Blob, number int32) bool) func(has *files.Blob, number int32) bool {
-	var has *files.Blob
-	var number int32
-	isKnown, is := false, false
-	return func(h *files.Blob, n int32) bool {
-		if !isKnown || h != has || n != number {
-			isKnown, has, number, is = true, h, n, of(h, n)
-		}
-		return is
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/scale"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
@@ -16,44 +17,40 @@ import (
 // show puts into the rows which version of the unit each cluster shows.
 func (c *comparison) show(out *stage.Output, rs *rows) {
 	target := c.delivered(out, c.of(out.Target))
-	isShown, kept, isGiven := make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters)), make([]bool, len(c.in.Clusters))
-	var as old
-	var stands []bool
-	var last stage.Shown // most clusters show the same
+	var by groups.Builder[stage.Shown]
 	for n, s := range out.Shown {
-		i := c.at[n]
-		isShown[i] = true
-		if s.Cluster = ""; s != last {
-			last, as, stands = s, old{c.delivered(out, c.older(out, s.Commit)), s.IsAnew}, nil
-		}
-		if stands == nil && s.Choice == stage.Older && as.laid != nil && !as.isNow {
-			stands = c.standing(as)
+		s.Cluster = ""
+		by.Add(c.at[n], s)
+	}
+	shown := by.By()
+	var kept, given groups.Set
+	for _, g := range shown {
+		var as old
+		if g.Is.Choice == stage.Older {
+			as = old{c.delivered(out, c.older(out, g.Is.Commit)), g.Is.IsAnew}
 		}
 		switch {
-		case s.Choice == stage.Target && target != nil:
-			c.deliver(i, target, rs)
-			isGiven[i] = !isEnding(out.Phase)
-		case s.Choice == stage.Older && as.laid != nil && as.isNow:
-			// it goes back to what the source says
-		case s.Choice == stage.Older && as.laid != nil && (!out.IsBack || !as.isUnwritable(i)) && !stands[i]:
-			c.write(i, as, rs)
-		default:
-			kept[i] = true
+		case g.Is.Choice == stage.Target && target != nil:
+			c.deliver(g.Clusters, target, rs)
+			given = given.Or(g.Clusters)
+		case as.laid == nil:
+			kept = kept.Or(g.Clusters)
+		case !as.isNow: // otherwise it goes back to what the source says
+			writes := g.Clusters.Without(c.standing(as))
+			if out.IsBack {
+				writes = writes.Without(as.unwritten)
+			}
+			c.write(writes, as, rs)
+			kept = kept.Or(g.Clusters.Without(writes))
 		}
 	}
 	if target == nil && len(out.Shown) > 0 || target != nil && !target.isNow {
-		c.keepWaiting(isShown, kept, rs)
+		c.keep(c.waiting, groups.First(len(c.in.Clusters)), rs)
+		kept = kept.Or(groups.First(len(c.in.Clusters)).Without(shown.Clusters())) // to which only the source sends the unit
 	}
 	c.keep(c.refs, kept, rs)
-	keepLast(c, isGiven, rs)
-}
-
-// keepWaiting leaves what clusters have of what only the source says, of which the run is not: objects, and where it sends the
-// unit that has nothing to do with it yet, which is to be kept, too.
-func (c *comparison) keepWaiting(isShown, kept []bool, rs *rows) {
-	c.keep(c.waiting, slices.Repeat([]bool{true}, len(kept)), rs)
-	for i := range kept {
-		kept[i] = kept[i] || !isShown[i]
+	if !isEnding(out.Phase) {
+		keepLast(c, given, rs)
 	}
 }
 
@@ -136,62 +133,49 @@ func share(d *schedule.Decision, cluster string) int32 {
 	return 0
 }
 
-// deliver has a cluster get a version.
-func (c *comparison) deliver(i int, v *laid, rs *rows) {
+// deliver has clusters get a version.
+func (c *comparison) deliver(clusters groups.Set, v *laid, rs *rows) {
 	if v.isNow {
 		return
 	}
 	for _, r := range c.refs {
-		c.set(rs.edit(r), i, v.at(r, i))
+		row, is := rs.edit(r), v.line(r)
+		row.Wants = slices.DeleteFunc(row.Wants, func(w manifest.Want) bool { return clusters.Has(int(w.Cluster)) })
+		for _, w := range is.Wants {
+			if !clusters.Has(int(w.Cluster)) {
+				continue
+			}
+			if w.Blob >= 0 {
+				w.Blob = c.in.Blobs.Add(is.blob(w.Blob))
+			}
+			row.Wants = append(row.Wants, w)
+		}
+		slices.SortFunc(row.Wants, func(a, b manifest.Want) int { return int(a.Cluster - b.Cluster) })
+		row.Blocks = row.Blocks.Without(clusters)
+		for _, g := range is.Blocks {
+			row.Blocks = row.Blocks.With(g.Is, g.Clusters.And(clusters))
+		}
 	}
 }
 
-// set has a cell want what a version wants there.
-func (c *comparison) set(row *manifest.Row, cluster int, is cell) {
-	if row.Unblock(cluster); is.block != "" {
-		row.Block(cluster, is.block)
-	}
-	switch {
-	case !is.wanted:
-		row.Unwant(cluster)
-	case is.blob == nil:
-		row.Want(cluster, manifest.Unwritten)
-	default:
-		row.Want(cluster, c.in.Blobs.Add(is.blob))
-	}
-}
-
-// keep leaves what clusters have of objects of the unit; kept says of which, by index.
-func (c *comparison) keep(refs []object.Ref, kept []bool, rs *rows) {
-	if !slices.Contains(kept, true) {
+// keep leaves what clusters have of objects of the unit.
+func (c *comparison) keep(refs []object.Ref, clusters groups.Set, rs *rows) {
+	if clusters.IsEmpty() {
 		return
 	}
 	for _, r := range refs {
 		row, have := rs.edit(r), c.have[r]
-		each, blocks := row.Each(), make([]manifest.Block, 0, len(kept))
-		isThere := alike(func(has *files.Blob, number int32) bool { return isThere(c.in.Blobs, number, has) })
-		for i := range kept {
-			want, isWanted, why := each(i)
-			if !isWanted {
-				want.Blob = manifest.Nothing
-			}
-			if kept[i] && !isThere(have.In(i), want.Blob) {
-				why = c.unit.waits(why)
-			}
-			if why != "" {
-				blocks = append(blocks, manifest.Block{Cluster: int32(i), Why: why})
-			}
-		}
-		row.Blocks = blocks
+		row.Blocks = c.unit.waiting(row.Blocks, clusters.Without(row.There(c.in.Blobs, &have)))
 	}
 }
 
-// isThere reports whether a cluster has what is wanted there by its number, be it nothing; nil is nothing.
-func isThere(blobs *manifest.Blobs, number int32, has *files.Blob) bool {
-	if number < 0 {
-		return number == manifest.Nothing && has == nil
+// waiting are blocks of a row where the turn of some clusters has not come.
+func (u *Unit) waiting(blocks groups.By[reason.Reason], clusters groups.Set) groups.By[reason.Reason] {
+	all := blocks.With(u.waits(""), clusters.Without(blocks.Clusters()))
+	for _, g := range blocks {
+		all = all.With(u.waits(g.Is), g.Clusters.And(clusters))
 	}
-	return isSame(blobs.At(number), has)
+	return all
 }
 
 // waits says that the turn of a cluster has not come: what was in the way before is a matter of what waits. That it failed over
@@ -206,26 +190,27 @@ func (u *Unit) waits(before reason.Reason) reason.Reason {
 	return reason.WaitsForStage
 }
 
-// write has a cluster show an older version that the fleet of today asks for otherwise than it is there. What that version does not want
+// write has clusters show an older version that the fleet of today asks for otherwise than it is there. What that version does not want
 // leaves if it is to be there as it is given now, as where the run goes back, or the cluster came back with another version, unless it came
 // from another unit; otherwise it stays where the source wants it.
-func (c *comparison) write(i int, v old, rs *rows) {
+func (c *comparison) write(clusters groups.Set, v old, rs *rows) {
+	if clusters.IsEmpty() {
+		return
+	}
 	for _, r := range c.refs {
-		row, is, there := rs.edit(r), v.at(r, i), c.have[r]
-		have := there.In(i)
-		_, wanted := row.Wanted(i)
-		if !wanted && !is.wanted {
-			continue // it leaves, by either version
+		row, is, have := rs.edit(r), v.line(r), c.have[r]
+		wants := is.Clusters()
+		in := clusters.And(wants.Or(row.Clusters())) // it leaves others, by either version
+		goes := v.isAnew && !isElsewhere(c, v.laid, r)
+		for i := range in.All() {
+			switch blob := is.at(i).blob; {
+			case blob != nil:
+				row.Stand(i, c.in.Blobs.Add(blob))
+			case !wants.Has(i) && (have.In(i) == nil || goes):
+				row.Stand(i, manifest.Nothing)
+			}
 		}
-		switch {
-		case is.blob != nil:
-			row.Stand(i, c.in.Blobs.Add(is.blob))
-		case !is.wanted && (have == nil || v.isAnew && !isElsewhere(c, v.laid, r)):
-			row.Stand(i, manifest.Nothing)
-		}
-		why := c.unit.waits(row.Blocked(i))
-		row.Unblock(i)
-		row.Block(i, why)
+		row.Blocks = c.unit.waiting(row.Blocks, in)
 	}
 }
 
@@ -236,38 +221,29 @@ type old struct {
 	isAnew bool
 }
 
-// standing reports of clusters, by index, whether what they have of the unit is where an older version wants it, with as many
-// replicas, so that it need not be written: with the same bytes if it is to be there as it is given now. What that version does not want
-// stays where the source wants it, unless that is to be there as it is given now: then what came from no other unit leaves.
-func (c *comparison) standing(v old) []bool {
-	if known, ok := c.stands[v]; ok {
-		return known
-	}
-	target, all := c.version(c.in.Revision), make([]bool, len(c.in.Clusters))
-	for i := range all {
-		all[i] = true
-	}
+// standing are the clusters in which what they have of the unit is where an older version wants it, with as many replicas, so that it need
+// not be written: with the same bytes if it is to be there as it is given now. What that version does not want stays where the source wants
+// it, unless that is to be there as it is given now: then what came from no other unit leaves.
+func (c *comparison) standing(v old) groups.Set {
+	target, all := c.version(c.in.Revision), groups.First(len(c.in.Clusters))
 	for _, r := range c.refs {
-		have, wants, targets := c.have[r], v.line(r), target.line(r)
+		have, wants := c.have[r], v.line(r)
 		d := schedule.Find(v.Decisions, r)
 		isDivided := d != nil && d.Divided()
-		is := alike(func(has *files.Blob, number int32) bool {
+		stands := wants.Where(&have, func(has *files.Blob, number int32) bool {
 			want := wants.blob(number)
-			return isStanding(v, has, want) && (!isDivided || has == nil || want == nil || !c.isScaled(want, has))
+			isWanted := has == nil || number != manifest.Nothing
+			return isWanted && isStanding(v, has, want) && (!isDivided || has == nil || want == nil || !c.isScaled(want, has))
 		})
-		for i := range all {
-			has, number := have.In(i), wants.number(i)
-			switch isKept := has != nil && number == manifest.Nothing; {
-			case isKept && v.isAnew:
-				all[i] = all[i] && isElsewhere(c, v.laid, r)
-			case isKept:
-				all[i] = all[i] && targets.number(i) != manifest.Nothing
-			default:
-				all[i] = all[i] && is(has, number)
-			}
+		switch stays := have.Clusters().Without(wants.Clusters()); {
+		case stays.IsEmpty():
+		case !v.isAnew:
+			stands = stands.Or(stays.And(target.line(r).Clusters()))
+		case isElsewhere(c, v.laid, r):
+			stands = stands.Or(stays)
 		}
+		all = all.And(stands)
 	}
-	c.stands[v] = all
 	return all
 }
 

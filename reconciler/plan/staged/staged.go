@@ -237,13 +237,13 @@ type rows struct {
 	edited map[object.Ref]*manifest.Row
 }
 
-// edit returns the row of an object, whose wants and blocks are its own.
+// edit returns the row of an object, whose wants are its own.
 func (rs *rows) edit(r object.Ref) *manifest.Row {
 	if row := rs.edited[r]; row != nil {
 		return row
 	}
 	row, _ := rs.in.row(r)
-	row.Ref, row.Wants, row.Blocks = r, slices.Clone(row.Wants), slices.Clone(row.Blocks)
+	row.Ref, row.Wants = r, slices.Clone(row.Wants)
 	rs.edited[r] = &row
 	return &row
 }

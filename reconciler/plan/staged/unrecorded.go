@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/scale"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -59,26 +60,21 @@ func counting(c *comparison, i int) subject {
 		have := c.have[r]
 		return have.In(i)
 	}}
-	if c.wasTarget[i] {
+	if c.wasTarget.Has(i) {
 		of.known = c.in.Clusters[i].file
 	}
 	return of
 }
 
-// hadTarget reports of clusters, by index, whether they had the target by what the record knows, where they have something else.
-func hadTarget(c *comparison, target *laid) []bool {
-	all, known := make([]bool, len(c.in.Clusters)), false
-	for i := range all {
-		u := c.in.Clusters[i].Unrecorded
-		all[i] = u != nil && target != nil
-		known = known || all[i]
-	}
-	if !known {
-		return all
+// hadTarget are the clusters that had the target by what the record knows, where they have something else.
+func hadTarget(c *comparison, target *laid) groups.Set {
+	known := groups.Where(len(c.in.Clusters), func(i int) bool { return c.in.Clusters[i].Unrecorded != nil })
+	if known.IsEmpty() || target == nil {
+		return groups.Set{}
 	}
 	file := func(d *schedule.Decision, cluster string) *files.Blob {
 		i := c.in.index[cluster]
-		if !all[i] {
+		if !known.Has(i) {
 			return nil
 		}
 		return c.in.Clusters[i].file(d.Ref())
@@ -92,11 +88,10 @@ func hadTarget(c *comparison, target *laid) []bool {
 		},
 		bounds: func(d *schedule.Decision, cluster string) (scale.Bounds, bool) { return c.in.Bounds(file(d, cluster)) },
 	})
-	for i := range all {
+	return groups.Where(len(c.in.Clusters), func(i int) bool {
 		isOther := func(r object.Ref) bool {
-			return !isSame(c.in.Clusters[i].file(r), as.at(r, i).blob) && (c.last[r] == nil || !c.last[r][i])
+			return !isSame(c.in.Clusters[i].file(r), as.at(r, i).blob) && !c.last[r].Has(i)
 		}
-		all[i] = all[i] && !lacks(target, c.refs, i) && !slices.ContainsFunc(c.refs, isOther)
-	}
-	return all
+		return known.Has(i) && !lacks(target, c.refs, i) && !slices.ContainsFunc(c.refs, isOther)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/scale"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -52,33 +53,15 @@ type line struct {
 	manifest.Row
 
 	blobs *manifest.Blobs
-	// numbers are those of what is wanted in clusters, by index: of a blob, manifest.Unwritten or manifest.Nothing.
-	numbers []int32
-}
-
-func newLine(row manifest.Row, blobs *manifest.Blobs, clusters int) *line {
-	l := &line{row, blobs, make([]int32, clusters)}
-	for i := range l.numbers {
-		l.numbers[i] = manifest.Nothing
-	}
-	for _, w := range row.Wants {
-		l.numbers[w.Cluster] = w.Blob
-	}
-	return l
-}
-
-// number is that of what is wanted in a cluster.
-func (l *line) number(cluster int) int32 {
-	if l.numbers == nil {
-		return manifest.Nothing
-	}
-	return l.numbers[cluster]
 }
 
 // at is the cell of a cluster.
 func (l *line) at(cluster int) cell {
-	n := l.number(cluster)
-	return cell{block: l.Blocked(cluster), wanted: n != manifest.Nothing, blob: l.blob(n)}
+	w, wanted := l.Wanted(cluster)
+	if !wanted {
+		return cell{block: l.Blocked(cluster)}
+	}
+	return cell{block: l.Blocked(cluster), wanted: true, blob: l.blob(w.Blob)}
 }
 
 // blob is what has a number; nil for nothing, and where it cannot be made.
@@ -94,36 +77,29 @@ type laid struct {
 	Version
 
 	lines map[object.Ref]*line
-	// wanted says of which clusters, by index, something is wanted, blocked in which something is in the way, and unwritten in which
+	// wanted are the clusters in which something is wanted, blocked those in which something is in the way, and unwritten those in which
 	// something of what is wanted cannot be made.
-	wanted, blocked, unwritten []bool
+	wanted, blocked, unwritten groups.Set
 	// isNow reports that it is what the rows of the plan say.
 	isNow bool
 }
 
-func lay(v Version, clusters int) *laid {
+func lay(v Version) *laid {
 	l := &laid{Version: v, lines: make(map[object.Ref]*line, len(v.Refs))}
 	for _, r := range v.Refs {
 		if row, ok := v.Rows(r); ok {
-			l.lines[r] = newLine(row, v.Blobs, clusters)
+			l.lines[r] = &line{row, v.Blobs}
 		}
 	}
-	l.sum(clusters)
+	l.sum()
 	return l
 }
 
 // sum sums up over the objects what is wanted in clusters, where something is in the way, and where something cannot be made.
-func (l *laid) sum(clusters int) {
-	l.wanted, l.blocked, l.unwritten = make([]bool, clusters), make([]bool, clusters), make([]bool, clusters)
+func (l *laid) sum() {
 	for _, r := range l.Refs {
 		of := l.line(r)
-		for _, w := range of.Wants {
-			l.wanted[w.Cluster] = true
-			l.unwritten[w.Cluster] = l.unwritten[w.Cluster] || w.Blob < 0
-		}
-		for _, b := range of.Blocks {
-			l.blocked[b.Cluster] = true
-		}
+		l.wanted, l.blocked, l.unwritten = l.wanted.Or(of.Clusters()), l.blocked.Or(of.Blocks.Clusters()), l.unwritten.Or(of.Unwritten())
 	}
 }
 
@@ -140,23 +116,16 @@ func (l *laid) at(r object.Ref, cluster int) cell { return l.line(r).at(cluster)
 
 // wants reports whether the version wants something in a cluster.
 func (l *laid) wants(cluster int) bool {
-	return l != nil && l.wanted[cluster]
+	return l != nil && l.wanted.Has(cluster)
 }
 
 // isUnwritable reports that something of what the version wants in a cluster cannot be made.
 func (l *laid) isUnwritable(cluster int) bool {
-	return l != nil && l.unwritten[cluster]
+	return l != nil && l.unwritten.Has(cluster)
 }
 
 // isEmpty reports that the version wants nothing anywhere: a unit that is removed whole leaves stage by stage, as any change.
-func (l *laid) isEmpty(clusters int) bool {
-	for i := range clusters {
-		if l.wants(i) {
-			return false
-		}
-	}
-	return true
-}
+func (l *laid) isEmpty() bool { return l == nil || l.wanted.IsEmpty() }
 
 // other is what is said of a decision in a cluster that is not as it was decided, as far as something is.
 type other struct {
@@ -180,9 +149,9 @@ func (l *laid) with(in *Input, is other) *laid {
 	written := in.Write(l.Commit, changed)
 	with := &laid{Version: l.Version, lines: maps.Clone(l.lines)}
 	for _, row := range written.Rows {
-		with.lines[row.Ref] = newLine(row, &written.Blobs, len(in.Clusters))
+		with.lines[row.Ref] = &line{row, &written.Blobs}
 	}
-	with.sum(len(in.Clusters))
+	with.sum()
 	return with
 }
 

@@ -62,7 +62,7 @@ func Settle(in Input) ([]manifest.Row, []diag.Diagnostic) {
 	rows := slices.Clone(in.Rows)
 	for n := range rows {
 		row := &rows[n]
-		row.Wants, row.Blocks = slices.Clone(row.Wants), slices.Clone(row.Blocks)
+		row.Wants = slices.Clone(row.Wants)
 		for _, c := range clashes {
 			for _, claim := range []mapped.Claim{c.A, c.B} {
 				if v.At(claim.Cluster) != nil && isIn(row.Ref, claim.Namespace) {

@@ -79,9 +79,9 @@ func in[T any](all []byGroup[T], what T, group int, same func(T) bool) []byGroup
 // change, in the base. What held clusters do not get is known from their trees.
 func (c *comparer) left() {
 	for ref, cells := range c.head.Left {
-		for _, l := range cells {
-			name := c.head.Clusters[l.Cluster].Name
-			if !c.within.object(ref) || !c.within.cluster(name) || l.Reason == reason.Held || c.base.LeftAt(ref, name) == l.Left {
+		for cluster, l := range cells.All() {
+			name := c.head.Clusters[cluster].Name
+			if !c.within.object(ref) || !c.within.cluster(name) || l.Reason == reason.Held || c.base.LeftAt(ref, name) == l {
 				continue
 			}
 			it := c.item(ref)
