@@ -83,9 +83,14 @@ func (b By[V]) At(cluster int) (v V, known bool) {
 }
 
 // Clusters are those of all groups.
-func (b By[V]) Clusters() (all Set) {
+func (b By[V]) Clusters() Set { return b.Where(func(V) bool { return true }) }
+
+// Where are the clusters of which something is true of what holds of them.
+func (b By[V]) Where(is func(V) bool) (all Set) {
 	for n := range b {
-		all = all.Or(b[n].Clusters)
+		if is(b[n].Is) {
+			all = all.Or(b[n].Clusters)
+		}
 	}
 	return all
 }

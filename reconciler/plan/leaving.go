@@ -73,12 +73,7 @@ func (t *table) letGo(isAllowed func(cluster string) bool) {
 
 // holdingDataIn are the clusters in which the object of a row stays because data would be deleted with it.
 func holdingDataIn(t *table, row int) groups.Set {
-	for _, g := range t.rows[row].Blocks {
-		if g.Is == reason.HoldsData {
-			return g.Clusters
-		}
-	}
-	return groups.Set{}
+	return t.rows[row].Blocks.Where(func(why reason.Reason) bool { return why == reason.HoldsData })
 }
 
 // sayHoldingData reports what has left clusters and stays because data would be deleted with it.

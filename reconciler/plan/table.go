@@ -237,13 +237,8 @@ func named(t *table, names []string) groups.Set {
 }
 
 // kept are the clusters that keep an object by what is recorded.
-func kept(recorded groups.By[state.Left]) (clusters groups.Set) {
-	for _, l := range recorded {
-		if l.Is.Kept {
-			clusters = clusters.Or(l.Clusters)
-		}
-	}
-	return clusters
+func kept(recorded groups.By[state.Left]) groups.Set {
+	return recorded.Where(func(l state.Left) bool { return l.Kept })
 }
 
 // blocks say why what is wanted of a row cannot be carried out in clusters, which is what the row says, and that what no kustomization
@@ -253,13 +248,7 @@ func blocks(t *table, r *manifest.Row, wants groups.Set) groups.By[reason.Reason
 	if t.in.Replay == nil {
 		return r.Blocks.With(reason.Unlisted, t.unlisted.stays[r.Ref].Without(wants).Without(r.Blocks.Clusters()))
 	}
-	unwritten := groups.By[bool]{}.With(true, r.Unwritten())
-	all := groups.Join(r.Blocks, unwritten, func(why reason.Reason, isUnwritten, _ bool) reason.Reason {
-		if isUnwritten {
-			return why
-		}
-		return ""
-	})
+	all := r.Blocks.Without(r.Blocks.Clusters().Without(r.Unwritten()))
 	recorded := groups.Join(t.recorded[r.Ref], r.Blocks, func(l state.Left, why reason.Reason, _ bool) reason.Reason {
 		return cmp.Or(l.Reason, waitsForStage(why), reason.NotRead)
 	})

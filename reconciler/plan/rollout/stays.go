@@ -201,12 +201,7 @@ func (s *settling) blockNeeds(row *Row, left LeftRow) (changed bool) {
 		return false
 	}
 	s.enter(row.Needs)
-	var kept groups.Set
-	for _, l := range left {
-		if l.Is.Kept {
-			kept = kept.Or(l.Clusters)
-		}
-	}
+	kept := left.Where(func(l Left) bool { return l.Kept })
 	for _, i := range row.Needs {
 		isRemoved := func(c Cell) bool { return c.Have && !c.Want }
 		changed = s.rows[i].block(kept, reason.Needed, isRemoved) || changed
@@ -220,12 +215,7 @@ func (s *settling) blockTogether(row *Row, left LeftRow) (changed bool) {
 	if row.Unit == 0 || row.IsSettled {
 		return false
 	}
-	var stays groups.Set
-	for _, l := range left {
-		if !l.Is.Reason.IsStaged() && l.Is.Reason != reason.Together { // which is so of few
-			stays = stays.Or(l.Clusters)
-		}
-	}
+	stays := left.Where(func(l Left) bool { return !l.Reason.IsStaged() && l.Reason != reason.Together }) // which is so of few
 	if stays = stays.Without(s.whole[row.Unit]); stays.IsEmpty() {
 		return false
 	}
