@@ -3,6 +3,8 @@ package forge_test
 import (
 	"context"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -108,6 +110,15 @@ func TestAnswers(t *testing.T) {
 		{"429 with a date", []reply{{status: 429, header: map[string]string{"Retry-After": noon.Add(9 * time.Second).Format(http.TimeFormat)}}, {status: 200, body: pull}}, "", 2, []time.Duration{9 * time.Second}},
 		{"429 without a time", []reply{{status: 429}, {status: 200, body: pull}}, "", 2, []time.Duration{time.Minute}},
 		{"a limit of GitHub", []reply{{status: 403, header: map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": until}}, {status: 200, body: pull}}, "", 2, []time.Duration{40 * time.Second}},
+		{"429 for ever", []reply{{status: 429, header: map[string]string{"Retry-After": "1"}}}, "429: too many requests", 4, []time.Duration{time.Second, time.Second, time.Second}},
+		{"two limits that are too long together", []reply{{status: 429, header: map[string]string{"Retry-After": "60"}}}, "is asked again after 2026-05-01T12:02:00Z", 2, []time.Duration{time.Minute}},
+		{"429 until a second of GitLab's", []reply{{status: 429, header: map[string]string{"RateLimit-Reset": until}}, {status: 200, body: pull}}, "", 2, []time.Duration{40 * time.Second}},
+		{"429 until a time that is over", []reply{{status: 429, header: map[string]string{"X-RateLimit-Reset": "1"}}, {status: 200, body: pull}}, "", 2, []time.Duration{time.Second}},
+		{"429 until a date that is over", []reply{{status: 429, header: map[string]string{"Retry-After": noon.Add(-time.Hour).Format(http.TimeFormat)}}, {status: 200, body: pull}}, "", 2, []time.Duration{time.Second}},
+		{"429 of a forge whose clock is fast", []reply{{status: 429, header: map[string]string{"Date": noon.Add(time.Hour).Format(http.TimeFormat), "Retry-After": noon.Add(time.Hour + 9*time.Second).Format(http.TimeFormat)}}, {status: 200, body: pull}}, "", 2, []time.Duration{9 * time.Second}},
+		{"503 that says when", []reply{{status: 503, header: map[string]string{"Retry-After": "7"}}, {status: 200, body: pull}}, "", 2, []time.Duration{7 * time.Second}},
+		{"a refusal while requests are left", []reply{{status: 403, header: map[string]string{"X-RateLimit-Remaining": "12", "X-RateLimit-Reset": until}}}, "the token may not do that", 1, nil},
+		{"501", []reply{{status: 501}}, "501: not implemented", 1, nil},
 		{"a second limit of GitHub", []reply{{status: 403, header: map[string]string{"Retry-After": "30"}}, {status: 200, body: pull}}, "", 2, []time.Duration{30 * time.Second}},
 		{"a limit for longer than anybody waits", []reply{{status: 429, header: map[string]string{"Retry-After": "3600"}}}, "is asked again after 2026-05-01T13:00:00Z", 1, nil},
 		{"503", []reply{{status: 503}, {status: 502}, {status: 200, body: pull}}, "", 3, []time.Duration{time.Second, 2 * time.Second}},
@@ -124,7 +135,53 @@ func TestAnswers(t *testing.T) {
 			if err != nil && strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), forgetest.Token) {
 				t.Errorf("the error has the token: %#v", err)
 			}
+			if err != nil && strings.Contains(err.Error(), "http://127") {
+				t.Errorf("the error has the address twice: %v", err)
+			}
 		})
+	}
+}
+
+// What would be there twice is not asked for again when nobody knows whether it was carried out; what was refused for a while is.
+func TestWhatIsNotMadeTwice(t *testing.T) {
+	made := map[string]func(context.Context, forge.Proposer) error{
+		"a comment": func(ctx context.Context, f forge.Proposer) error {
+			_, err := f.Comment(ctx, 7, "one")
+			return err
+		},
+		"a pull request": func(ctx context.Context, f forge.Proposer) error {
+			_, err := f.OpenPullRequest(ctx, "waybill/web", "main", forge.Draft{Title: "web"})
+			return err
+		},
+	}
+	for _, kind := range []forge.Kind{forge.GitHub, forge.GitLab, forge.Gitea} {
+		for name, do := range made {
+			for _, first := range []reply{{}, {status: 502}} {
+				f, s, _ := scripted(t, kind, first, reply{status: 201, body: pull})
+				if err := do(t.Context(), f.(forge.Proposer)); err == nil || s.count() != 1 {
+					t.Errorf("%s, %s, after %d: asked %d times, %v", kind, name, first.status, s.count(), err)
+				}
+			}
+			f, s, _ := scripted(t, kind, reply{status: 429, header: map[string]string{"Retry-After": "5"}}, reply{status: 201, body: pull})
+			if err := do(t.Context(), f.(forge.Proposer)); err != nil || s.count() != 2 {
+				t.Errorf("%s, %s, after a limit: asked %d times, %v", kind, name, s.count(), err)
+			}
+		}
+	}
+}
+
+// A list that begins with what changed last is read as far as something changed.
+func TestAListIsReadAsFarAsItChanged(t *testing.T) {
+	for kind, size := range map[forge.Kind]int{forge.GitHub: 100, forge.Gitea: 50} {
+		of := func(at time.Time) string {
+			one := fmt.Sprintf(`{"number": 7, "state": "open", "updated_at": %q},`, at.Format(time.RFC3339))
+			return "[" + strings.TrimSuffix(strings.Repeat(one, size), ",") + "]"
+		}
+		f, s, _ := scripted(t, kind, reply{status: 200, body: of(noon)}, reply{status: 200, body: of(noon.Add(-time.Hour))})
+		all, err := f.OpenPullRequests(t.Context(), noon)
+		if err != nil || len(all) != size || s.count() != 2 {
+			t.Errorf("%s: %d in %d pages, %v", kind, len(all), s.count(), err)
+		}
 	}
 }
 
@@ -279,12 +336,81 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// An app asks with tokens of its installation, and makes them anew before they end.
-func TestGitHubApp(t *testing.T) {
+// appKey is the key of an app.
+var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// pemOf is a text of PEM.
+func pemOf(kind string, data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data})
+}
+
+// The key of an app is of RSA, in either of the forms that it is kept in.
+func TestKeysOfApps(t *testing.T) {
+	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
+	pkcs1 := pemOf("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(appKey()), nil)
+	data, err := x509.MarshalPKCS8PrivateKey(appKey())
+	pkcs8 := pemOf("PRIVATE KEY", data, err)
+	data, err = x509.MarshalPKCS8PrivateKey(other)
+	elliptic := pemOf("PRIVATE KEY", data, err)
+	for name, tt := range map[string]struct {
+		app  forge.App
+		want string
+	}{
+		"as GitHub makes it":  {forge.App{ID: "1", Key: pkcs1}, ""},
+		"as openssl keeps it": {forge.App{ID: "1", Key: pkcs8}, ""},
+		"no number":           {forge.App{Key: pkcs1}, "the private key of the GitHub App is none"},
+		"of another kind":     {forge.App{ID: "1", Key: elliptic}, "the private key of the GitHub App is none"},
+		"no key":              {forge.App{ID: "1", Key: pemOf("PRIVATE KEY", []byte("x"), nil)}, "the private key of the GitHub App is none"},
+	} {
+		if _, err := forge.Open(forge.Options{Kind: forge.GitHub, URL: "https://github.com", Repository: "acme/fleet", App: &tt.app}); !says(err, tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+// An app that gets no token asks nothing else, and says what was refused.
+func TestAnAppWithoutAToken(t *testing.T) {
+	for refused, want := range map[string]string{
+		"/app":                                "asking which app this is",
+		"/repos/acme/fleet/installation":      "asking where the app is installed",
+		"/app/installations/77/access_tokens": "making a token of the app's installation",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			path := strings.TrimPrefix(r.URL.Path, "/api/v3")
+			if path == refused {
+				w.WriteHeader(http.StatusForbidden)
+			} else if strings.HasPrefix(path, "/repos/acme/fleet/pulls") {
+				t.Errorf("without a token it asks for %s", r.URL)
+			}
+			fmt.Fprint(w, `{"slug": "waybill-app", "id": 77, "token": "ghs", "expires_at": "2026-05-01T13:00:00Z"}`)
+		}))
+		t.Cleanup(server.Close)
+		key := pemOf("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(appKey()), nil)
+		f := openAt(t, forge.Options{Kind: forge.GitHub, URL: server.URL, Repository: "acme/fleet", App: &forge.App{ID: "1", Key: key}}, &clock{now: noon})
+		if _, err := f.PullRequest(t.Context(), 7); !says(err, want) || !errors.Is(err, forge.ErrForbidden) {
+			t.Errorf("where %s is refused: %v", refused, err)
+		}
+		if _, err := f.Comments(t.Context(), 7); !errors.Is(err, forge.ErrForbidden) {
+			t.Errorf("where %s is refused, whose comments are whose: %v", refused, err)
+		}
+	}
+}
+
+// An app asks with tokens of its installation, and makes them anew before they end.
+func TestGitHubApp(t *testing.T) {
+	key := appKey()
 	fake, c, made := forgetest.NewFake(), &clock{now: noon}, 0
 	app := http.NewServeMux()
 	asApp := func(h http.HandlerFunc) http.HandlerFunc {
@@ -310,7 +436,7 @@ func TestGitHubApp(t *testing.T) {
 	})
 	server := httptest.NewServer(through(t, app, inner))
 	defer server.Close()
-	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	text := pemOf("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key), nil)
 	f := openAt(t, forge.Options{Kind: forge.GitHub, URL: server.URL, Repository: forgetest.Name, App: &forge.App{ID: "Iv1.app", Key: text}}, c)
 	for i, wait := range []time.Duration{0, time.Minute, 55 * time.Minute, time.Minute} {
 		c.now = c.now.Add(wait)

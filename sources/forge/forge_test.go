@@ -76,6 +76,16 @@ func TestGitLab(t *testing.T) {
 	})
 }
 
+func TestGitea(t *testing.T) {
+	forgetest.Run(t, func(t *testing.T) forgetest.World {
+		t.Helper()
+		w := forgetest.NewFake()
+		world := w.World()
+		world.Forge = open(t, forge.Gitea, forgetest.Gitea(t, w))
+		return world
+	})
+}
+
 func TestOpen(t *testing.T) {
 	app := &forge.App{ID: "1", Key: []byte("no key")}
 	for _, tt := range []struct {
@@ -88,6 +98,15 @@ func TestOpen(t *testing.T) {
 		{"a group of a group", forge.Options{Kind: forge.GitLab, URL: "https://git.example.com/gitlab", Repository: "acme/prod/fleet", Token: "t"}, ""},
 		{"http to this machine", forge.Options{Kind: forge.Gitea, URL: "http://127.0.0.1:3000", Repository: "acme/fleet", Token: "t"}, ""},
 		{"http", forge.Options{Kind: forge.Gitea, URL: "http://git.example.com", Repository: "acme/fleet", Token: "t"}, "over http"},
+		{"http to this machine by name", forge.Options{Kind: forge.Gitea, URL: "http://localhost:3000", Repository: "acme/fleet", Token: "t"}, ""},
+		{"http to a name that begins so", forge.Options{Kind: forge.Gitea, URL: "http://localhost.example.com", Repository: "acme/fleet", Token: "t"}, "over http"},
+		{"http to an address", forge.Options{Kind: forge.Gitea, URL: "http://192.0.2.1", Repository: "acme/fleet", Token: "t"}, "over http"},
+		{"a group of a group of Gitea", forge.Options{Kind: forge.Gitea, URL: "https://git.example.com", Repository: "acme/prod/fleet", Token: "t"}, "owner/name"},
+		{"this folder", forge.Options{Kind: forge.GitLab, URL: "https://gitlab.com", Repository: "acme/./fleet", Token: "t"}, "owner/name"},
+		{"another scheme", forge.Options{Kind: forge.GitHub, URL: "ftp://github.com", Repository: "acme/fleet", Token: "t"}, "want it as https"},
+		{"a query in the URL", forge.Options{Kind: forge.GitHub, URL: "https://github.com?token=x", Repository: "acme/fleet", Token: "t"}, "more than a host"},
+		{"no URL at all", forge.Options{Kind: forge.GitHub, URL: "https://a b", Repository: "acme/fleet", Token: "t"}, "want it as https"},
+		{"no kind", forge.Options{Kind: "svn", URL: "https://github.com", Repository: "acme/fleet", Token: "t"}, "no kind of forge"},
 		{"http that is meant", forge.Options{Kind: forge.Gitea, URL: "http://git.example.com", Repository: "acme/fleet", Token: "t", PlainHTTP: true}, ""},
 		{"no repository", forge.Options{Kind: forge.GitHub, URL: "https://github.com", Repository: "fleet", Token: "t"}, "owner/name"},
 		{"a way out", forge.Options{Kind: forge.GitLab, URL: "https://gitlab.com", Repository: "acme/../../user", Token: "t"}, "owner/name"},

@@ -1,6 +1,7 @@
 package forge_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -55,7 +56,7 @@ func TestWhoMayNotLogInMayNothing(t *testing.T) {
 func TestWhatAForgeCallsNobodyMayNothing(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []forge.Kind{forge.GitHub, forge.Gitea} {
-		for said, want := range map[string]forge.Permission{`{"permission": "admin"}`: forge.Admin, `{"permission": "write"}`: forge.Write, `{"permission": "read"}`: forge.Read, `{"permission": "none"}`: forge.None, `{"permission": "triage"}`: forge.None, `{}`: forge.None} {
+		for said, want := range map[string]forge.Permission{`{"permission": "admin"}`: forge.Admin, `{"permission": "write"}`: forge.Write, `{"permission": "read"}`: forge.Read, `{"permission": "none"}`: forge.None, `{"permission": "triage"}`: forge.None, `{"permission": "owner"}`: forge.Admin, `{}`: forge.None} {
 			f := answering(t, kind, map[string]string{"/collaborators/ann/permission": said})
 			if got, err := f.Permission(t.Context(), forge.User{ID: 7, Login: "ann"}); got != want || err != nil {
 				t.Errorf("%s, %s: %s, %v; want %s", kind, said, got, err, want)
@@ -63,6 +64,23 @@ func TestWhatAForgeCallsNobodyMayNothing(t *testing.T) {
 			if got, err := f.Permission(t.Context(), forge.User{ID: 8, Login: "bob"}); got != forge.None || err != nil {
 				t.Errorf("%s: somebody who is no collaborator: %s, %v", kind, got, err)
 			}
+		}
+	}
+}
+
+// TestAMaintainerOfGitHub is told as somebody who writes, and has more rights.
+func TestAMaintainerOfGitHub(t *testing.T) {
+	t.Parallel()
+	for role, want := range map[string]forge.Permission{"maintain": forge.Admin, "write": forge.Write, "a role of the organization": forge.Write} {
+		f := answering(t, forge.GitHub, map[string]string{"/collaborators/ann/permission": fmt.Sprintf(`{"permission": "write", "role_name": %q}`, role)})
+		if got, err := f.Permission(t.Context(), forge.User{ID: 7, Login: "ann"}); got != want || err != nil {
+			t.Errorf("%s: %s, %v; want %s", role, got, err, want)
+		}
+	}
+	for _, kind := range kinds {
+		f, _, _ := scripted(t, kind, reply{status: http.StatusForbidden, body: `{"permission": "admin", "access_level": 50, "state": "active"}`})
+		if got, err := f.Permission(t.Context(), forge.User{ID: 7, Login: "ann"}); got != forge.None || !errors.Is(err, forge.ErrForbidden) {
+			t.Errorf("%s does not tell: %s, %v", kind, got, err)
 		}
 	}
 }
@@ -93,17 +111,69 @@ func TestADeletedForkIsNoBranchOfTheRepository(t *testing.T) {
 // TestWhoseCommentItIs: accounts that are gone, and robots, are nobody who may command.
 func TestWhoseCommentItIs(t *testing.T) {
 	t.Parallel()
-	const notes = `[{"id": 1, "body": "a", "author": {"id": 7, "username": "ann"}}, {"id": 2, "body": "b", "author": {"id": 8, "username": "project_1_bot_2"}}, {"id": 3, "body": "c", "author": {"id": 9, "username": "me"}}, {"id": 4, "body": "d", "system": true, "author": {"id": 7, "username": "ann"}}, {"id": 5, "body": "e", "author": null}]`
+	const notes = `[{"id": 1, "body": "a", "author": {"id": 7, "username": "ann"}}, {"id": 2, "body": "b", "author": {"id": 8, "username": "project_1_bot_2"}}, {"id": 3, "body": "c", "author": {"id": 9, "username": "me"}}, {"id": 4, "body": "d", "system": true, "author": {"id": 7, "username": "ann"}}, {"id": 5, "body": "e", "author": null}, ` +
+		`{"id": 6, "body": "f", "author": {"id": 10, "username": "group_1_bot_2"}}, {"id": 7, "body": "g", "author": {"id": 11, "username": "project_lead"}}, {"id": 8, "body": "h", "author": {"id": 12, "username": "group_lead"}}, ` +
+		`{"id": 9, "body": "i", "author": {"id": 13, "username": "my_bot"}}, {"id": 10, "body": "j", "author": {"id": 14, "username": "ci", "bot": true}}]`
 	f := answering(t, forge.GitLab, map[string]string{"/user": `{"id": 9, "username": "me"}`, "/merge_requests/7/notes": notes})
 	all, err := f.Comments(t.Context(), 7)
-	if err != nil || len(all) != 4 {
+	if err != nil || len(all) != 9 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	for i, want := range []struct{ bot, mine bool }{{}, {bot: true}, {mine: true}, {}} {
+	for i, want := range []struct{ bot, mine bool }{{}, {bot: true}, {mine: true}, {}, {bot: true}, {}, {}, {}, {bot: true}} {
 		if c := all[i]; c.Author.Bot != want.bot || c.Mine != want.mine {
 			t.Errorf("comment %d: %+v, want %+v", c.ID, c, want)
 		}
 	}
+}
+
+// TestWhoseCommentItIsAtGiteaActions: whose token may not ask whose it is, and comments as a robot whose name nobody else can have.
+func TestWhoseCommentItIsAtGiteaActions(t *testing.T) {
+	t.Parallel()
+	const comments = `[{"id": 1, "body": "a", "user": {"id": 7, "login": "ann"}}, {"id": 2, "body": "b", "user": {"id": -2, "login": "gitea-actions"}}, {"id": 3, "body": "c", "user": {"id": 0, "login": "forgejo-actions"}}, {"id": 4, "body": "d", "user": {"id": 8, "login": "gitea-actions-too"}}]`
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound, http.StatusUnauthorized, http.StatusOK} {
+		f := answeringUser(t, forge.Gitea, status, map[string]string{"/issues/7/comments": comments})
+		all, err := f.Comments(t.Context(), 7)
+		if status == http.StatusUnauthorized {
+			if err == nil {
+				t.Errorf("a token that is not valid: %+v", all)
+			}
+			continue
+		}
+		if err != nil || len(all) != 4 {
+			t.Fatalf("%d: %+v, %v", status, all, err)
+		}
+		robot := status != http.StatusOK // else it is ann's
+		for i, want := range []struct{ bot, mine bool }{{mine: !robot}, {bot: true, mine: robot}, {bot: true, mine: robot}, {}} {
+			if c := all[i]; c.Author.Bot != want.bot || c.Mine != want.mine {
+				t.Errorf("%d, comment %d: %+v, want %+v", status, c.ID, c, want)
+			}
+		}
+	}
+	for _, kind := range []forge.Kind{forge.GitLab, forge.GitHub} { // GitLab tells everybody
+		f := answeringUser(t, kind, map[forge.Kind]int{forge.GitLab: http.StatusForbidden, forge.GitHub: http.StatusUnauthorized}[kind], map[string]string{"/notes": "[]", "/comments": "[]"})
+		if all, err := f.Comments(t.Context(), 7); err == nil {
+			t.Errorf("%s does not tell who asks, and whose comments are whose is known: %+v", kind, all)
+		}
+	}
+}
+
+// answeringUser is a repository of a forge that answers with a status who asks.
+func answeringUser(t *testing.T, kind forge.Kind, status int, answers map[string]string) forge.Forge {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/user") {
+			w.WriteHeader(status)
+			fmt.Fprint(w, `{"id": 7, "login": "ann"}`)
+			return
+		}
+		for path, text := range answers {
+			if strings.HasSuffix(r.URL.Path, path) {
+				fmt.Fprint(w, text)
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return open(t, kind, server.URL)
 }
 
 // TestOnlyWhatWasMergedIsMerged: GitLab names a commit of a merge request that was closed, too, and GitHub one of a trial.
@@ -126,6 +196,36 @@ func TestOnlyWhatWasMergedIsMerged(t *testing.T) {
 		if !p.Author.Bot { // Gitea's, which GitHub's form is read for, too
 			t.Errorf("an account with a negative number is nobody's: %+v", p.Author)
 		}
+	}
+}
+
+// TestAClosedPullRequestIsNoneOfACommit: forges list those that are closed, too, and those that have the commit further down.
+func TestAClosedPullRequestIsNoneOfACommit(t *testing.T) {
+	t.Parallel()
+	const hub = `[{"number": 1, "state": "open", "head": {"sha": "1111"}}, {"number": 2, "state": "closed", "head": {"sha": "1111"}}, {"number": 3, "state": "open", "head": {"sha": "2222"}}]`
+	const lab = `[{"iid": 1, "state": "opened", "sha": "1111"}, {"iid": 2, "state": "closed", "sha": "1111"}, {"iid": 3, "state": "opened", "sha": "2222"}]`
+	for kind, answer := range map[forge.Kind]string{forge.GitHub: hub, forge.Gitea: hub, forge.GitLab: lab} {
+		f, s, _ := scripted(t, kind, reply{status: 200, body: answer}, reply{status: 200, body: "[]"})
+		if all, err := f.PullRequestsOf(t.Context(), "1111"); err != nil || len(all) != 1 || all[0].Number != 1 || s.count() == 0 {
+			t.Errorf("%s: %+v, %v", kind, all, err)
+		}
+	}
+}
+
+// TestAStatusThatGitLabHasAlready is set; one that it does not take is an error.
+func TestAStatusThatGitLabHasAlready(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[string]bool{
+		"Cannot transition status via :enqueue from :pending": true, "Cannot transition status via :enqueue from :running": false, "name is too long (from :pending)": false,
+	} {
+		f, _, _ := scripted(t, forge.GitLab, reply{status: http.StatusBadRequest, body: fmt.Sprintf(`{"message": {"state": [%q]}}`, says)})
+		if err := f.SetStatus(t.Context(), forge.Status{Commit: commit, Context: "c", State: forge.Pending}); (err == nil) != want {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+	f, _, _ := scripted(t, forge.GitLab, reply{status: http.StatusForbidden, body: `{"message": "Cannot transition status via :enqueue from :pending"}`})
+	if err := f.SetStatus(t.Context(), forge.Status{Commit: commit, Context: "c", State: forge.Pending}); !errors.Is(err, forge.ErrForbidden) {
+		t.Errorf("what is forbidden: %v", err)
 	}
 }
 

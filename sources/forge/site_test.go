@@ -1,6 +1,7 @@
 package forge_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -17,6 +18,7 @@ func TestSites(t *testing.T) {
 		{"", "git@gitlab.example.com:acme/eu/fleet.git", "https://gitlab.example.com/acme/eu/fleet/-/commit/" + id, "https://gitlab.example.com/acme/eu/fleet/-/blob/" + id + "/prod/a%20b/web.yaml#L3"},
 		{forge.Gitea, "http://127.0.0.1:3000/acme/fleet", "http://127.0.0.1:3000/acme/fleet/commit/" + id, "http://127.0.0.1:3000/acme/fleet/src/commit/" + id + "/prod/a%20b/web.yaml#L3"},
 		{forge.GitHub, "ssh://git@git.example.com:2222/acme/fleet.git", "https://git.example.com/acme/fleet/commit/" + id, "https://git.example.com/acme/fleet/blob/" + id + "/prod/a%20b/web.yaml#L3"},
+		{forge.Gitea, "ssh://git@[2001:db8::1]:2222/acme/fleet.git", "https://[2001:db8::1]:443/acme/fleet/commit/" + id, "https://[2001:db8::1]:443/acme/fleet/src/commit/" + id + "/prod/a%20b/web.yaml#L3"},
 		{"", "https://git.example.com/acme/fleet.git", "", ""},
 		{forge.GitHub, "/srv/fleet.git", "", ""},
 		{forge.GitHub, "file:///srv/fleet.git", "", ""},
@@ -27,7 +29,10 @@ func TestSites(t *testing.T) {
 		if commit, file := s.Commit(id), s.File(id, "a b/web.yaml", 3); commit != tt.commit || file != tt.atLine {
 			t.Errorf("of %q they are %q and %q", tt.repository, commit, file)
 		}
-		if s.Commit("") != "" || s.File(id, "", 0) != "" {
+		if got, want := s.File(id, "a b/web.yaml", 0), strings.TrimSuffix(tt.atLine, "#L3"); got != want {
+			t.Errorf("of %q the file is %q, want %q", tt.repository, got, want)
+		}
+		if s.Commit("") != "" || s.File("", "web.yaml", 0) != "" || s.File(id, "", 0) != "" {
 			t.Errorf("of %q nothing has a page", tt.repository)
 		}
 	}

@@ -24,6 +24,14 @@ func TestParseSecrets(t *testing.T) {
 	}
 }
 
+// The least that a secret has is enough, and each line is one.
+func TestSecretsOfLines(t *testing.T) {
+	secrets, err := forge.ParseSecrets([]byte("  0123456789abcdef\r\n\nfedcba9876543210"))
+	if err != nil || len(secrets) != 2 || string(secrets[0]) != "0123456789abcdef" || string(secrets[1]) != "fedcba9876543210" {
+		t.Errorf("%q, %v", secrets, err)
+	}
+}
+
 // A message is read once it is proven, and says what its header says it is.
 func TestWebhook(t *testing.T) {
 	const hub, lab = `{"action": "created", "repository": {"full_name": "acme/fleet"}}`, `{"project": {"path_with_namespace": "acme/fleet"}}`
@@ -43,6 +51,10 @@ func TestWebhook(t *testing.T) {
 		{"another head at Gitea", hub, "pull_request_sync", forge.Gitea, is(forge.Event{Pulled: true})},
 		{"a push to GitLab", lab, "Push Hook", forge.GitLab, is(forge.Event{Pushed: true})},
 		{"a note of an older GitLab", lab, "Note Hook", forge.GitLab, is(forge.Event{Commented: true})},
+		{"a note", `{"object_attributes": {"action": "create"}}`, "Note Hook", forge.GitLab, forge.Event{Commented: true}},
+		{"a tag of GitLab", lab, "Tag Push Hook", forge.GitLab, is(forge.Event{})},
+		{"a comment on a pull request at Gitea", hub, "pull_request_comment", forge.Gitea, is(forge.Event{Commented: true})},
+		{"a comment that was deleted", strings.Replace(hub, "created", "deleted", 1), "pull_request_comment", forge.Gitea, is(forge.Event{})},
 		{"a note that was edited", `{"object_attributes": {"action": "update"}}`, "Note Hook", forge.GitLab, forge.Event{}},
 		{"a merge request", lab, "Merge Request Hook", forge.GitLab, is(forge.Event{Pulled: true})},
 	} {

@@ -101,6 +101,18 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a query", replace(".tgz", ".tgz?token=hush"), 5, "query or a fragment"},
 		{"no URL", replace("url: https://", "url: https:hush//"), 5, "names no host"},
 		{"a URL with a line break", replace("url: https://", `url: "https://hush\n"  #`), 5, "no URL has"},
+		{"no version", replace("version: 6.5.4", `version: ""`), 5, `version "" is no version`},
+		{"a version with a letter that nobody sees", replace("version: 6.5.4", `version: "6.5.4\u00a0"`), 5, "is no version"},
+		{"a version that is too long", replace("version: 6.5.4", "version: v"+strings.Repeat("6", 256)), 5, "is no version"},
+		{"a constraint with a line break", replace("constraint: ^6.5.0", `constraint: "^6.5.0\n"`), 5, "is no version, range or tag"},
+		{"a constraint that is too long", replace("constraint: ^6.5.0", "constraint: v"+strings.Repeat("6", 256)), 5, "is no version, range or tag"},
+		{"a URL that is too long", replace(".tgz", strings.Repeat("x", 2048)), 5, "is too long"},
+		{"a URL that is none", replace("url: https://stefan", "url: https://[stefan"), 5, "it is no URL"},
+		{"a query of nothing", replace(".tgz", `.tgz?`), 5, "query or a fragment"},
+		{"a fragment of nothing", replace("url: https://stefanprodan.github.io/podinfo/podinfo-6.5.4.tgz", `url: "https://stefanprodan.github.io/podinfo/podinfo-6.5.4.tgz#"`), 5, "query or a fragment"},
+		{"a key that is a list", replace("    version:", "    ? [version]\n    : x\n    version:"), 9, "no field"},
+		{"a file that is too large", golden + "#" + strings.Repeat("x", 8<<20), 1, "8388608 are read"},
+		{"what follows and is no YAML", golden + "---\n\ta: b: c\n", 20, "no YAML: found character"},
 		{"an archive of another chart", replace("charts/podinfo:", "charts/podinfo-other:"), 12, "is not of"},
 		{"an archive of another repository", replace("url: oci://ghcr.io", "url: oci://evil.example"), 12, "is not of"},
 	} {
@@ -114,6 +126,29 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 				t.Errorf("the error shows a secret: %v", err)
 			}
 		})
+	}
+}
+
+// TestEntriesThatAreValid: as long as what is written may be, and what stands for a manifest alone.
+func TestEntriesThatAreValid(t *testing.T) {
+	of := func(edit func(*Entry)) Entry {
+		e := fromOCI
+		edit(&e)
+		return e
+	}
+	for name, e := range map[string]Entry{
+		"a digest alone":     of(func(e *Entry) { e.URL = e.Repository + "/" + e.Name + "@" + e.Digest }),
+		"a named manifest":   of(func(e *Entry) { e.Constraint = e.Digest }),
+		"a long constraint":  of(func(e *Entry) { e.Constraint = strings.Repeat("6", 256) }),
+		"a long version":     of(func(e *Entry) { e.Version = strings.Repeat("6", 256) }),
+		"the last character": of(func(e *Entry) { e.Constraint = "~" }),
+	} {
+		if err := e.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if e := of(func(e *Entry) { e.URL = e.Repository + "/" + e.Name + e.Digest }); e.Validate() == nil {
+		t.Error("a URL in which the digest is part of the name is taken")
 	}
 }
 

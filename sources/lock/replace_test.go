@@ -56,6 +56,24 @@ func TestReplaceQuotesWhatIsNoString(t *testing.T) {
 	}
 }
 
+// What stands in quotes ends where its quote is no part of it.
+func TestReplaceFindsTheEndOfQuotes(t *testing.T) {
+	for was, written := range map[string]string{
+		"https://h/it's.tgz": "'https://h/it''s.tgz'", `https://h/"a.tgz`: `"https://h/\"a.tgz"`, "https://h/b.tgz": `"https:\x2F/h/b.tgz"`,
+	} {
+		a := entryOf(Helm, "https://h", "a", "", "1.2.3")
+		a.URL = was
+		file := strings.Replace(string(Lock{}.With(a).Encode()), "url: "+strings.TrimSpace(spelled(was)), "url: "+written, 1)
+		to := next(a, "1.2.4")
+		to.URL = "https://h/new.tgz"
+		got, err := Replace([]byte(file), to)
+		want := strings.NewReplacer(written, to.URL, "version: 1.2.3", "version: 1.2.4", a.Digest, to.Digest).Replace(file)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %v and\n%s\nwant\n%s", written, err, got, want)
+		}
+	}
+}
+
 func TestReplaceRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ file, want string }{
 		"no entry":  {string(Lock{}.With(fromOCI).Encode()), "has no entry for https://stefanprodan.github.io/podinfo/podinfo ^6.5.0"},

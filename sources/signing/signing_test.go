@@ -2,7 +2,11 @@ package signing_test
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
+	"encoding/pem"
 	"errors"
 	"os"
 	"os/exec"
@@ -14,6 +18,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/waybill-dev/waybill/sources/signing"
 )
@@ -123,6 +128,7 @@ func TestWhatIsNoKeyIsRefusedWithoutAWordOfIt(t *testing.T) {
 
 func TestWhoMaySign(t *testing.T) {
 	key, _ := newKey(t)
+	other, _ := newKey(t)
 	public := key.Public().String()
 	day := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	signature, err := key.SignCommit([]byte("commit"))
@@ -138,6 +144,16 @@ func TestWhoMaySign(t *testing.T) {
 		{`ci valid-after="20260301",valid-before="20260302" ` + public, "ci"},
 		{`ci valid-after="20260301130000Z" ` + public, ""},
 		{`ci valid-before="202603011200" ` + public, ""},
+		{`ci valid-before="20260301120001" ` + public, "ci"},
+		{`ci valid-after="202603011200" ` + public, "ci"},
+		{`ci valid-after="20260301120001" ` + public, ""},
+		{`ci valid-after="20260301",valid-before="20260301" ` + public, ""},
+		{`ci namespaces="[" ` + public, ""},
+		{`ci namespaces="*" ` + public, "ci"},
+		{`ci Namespaces="file",VALID-AFTER="20260101" ` + public, ""},
+		{`before valid-before="20260101" ` + public + "\nnow " + public, "now"},
+		{`files namespaces="file" ` + public + "\ncommits " + public, "commits"},
+		{"other " + other.Public().String() + "\nci " + public, "ci"},
 	} {
 		s, err := signing.ParseSigners([]byte(c.line))
 		if err != nil {
@@ -159,6 +175,54 @@ func TestWhoMaySign(t *testing.T) {
 		if _, err := signing.ParseSigners([]byte(line)); err == nil {
 			t.Errorf("%q is taken", line)
 		}
+	}
+	if _, err := signing.ParseSigners([]byte("# one\n\nci " + public + "\nci nonsense\n")); err == nil || !strings.Contains(err.Error(), "line 4") {
+		t.Errorf("the fourth line is wrong: %v", err)
+	}
+	if _, err := signing.ParseSigners([]byte("-----BEGIN PGP PUBLIC KEY BLOCK-----\nx\n")); err == nil {
+		t.Error("OpenPGP keys that are none are taken")
+	}
+	s, err := signing.ParseSigners([]byte("other " + other.Public().String()))
+	if _, by := s.Verify([]byte("commit"), signature, day); err != nil || !errors.Is(by, signing.ErrForeign) || !strings.Contains(by.Error(), key.Public().Fingerprint()) {
+		t.Errorf("a key that nobody allowed: %v, %v", err, by)
+	}
+	if _, by := s.Verify([]byte("commit"), []byte("-----BEGIN PGP SIGNATURE-----\nx\n"), day); !errors.Is(by, signing.ErrForged) {
+		t.Errorf("a signature of OpenPGP where nobody has such a key: %v", by)
+	}
+	if s.IsZero() || !(signing.Signers{}).IsZero() || key.IsZero() || !(signing.Key{}).IsZero() {
+		t.Error("somebody is nobody")
+	}
+}
+
+// TestKeysOfOtherKinds are refused, and so is one that needs a passphrase.
+func TestKeysOfOtherKinds(t *testing.T) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("hunter2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	another, err := ssh.MarshalPrivateKey(curve, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for block, want := range map[*pem.Block]string{locked: "has a passphrase", another: "is of the kind ecdsa-sha2-nistp256"} {
+		if key, err := signing.ParseKey(pem.EncodeToMemory(block)); err == nil || !strings.Contains(err.Error(), want) || !key.IsZero() {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	public, err := ssh.NewPublicKey(curve.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := signing.ParsePublic(string(ssh.MarshalAuthorizedKey(public))); err == nil || !strings.Contains(err.Error(), "want ssh-ed25519") {
+		t.Errorf("a public key of another kind: %v", err)
 	}
 }
 

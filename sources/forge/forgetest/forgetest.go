@@ -1,5 +1,5 @@
 // Package forgetest holds forges to what they promise: Run is one suite for every client, and
-// Fake a forge in memory that passes it. GitHub and GitLab serve a Fake by the API of either, as
+// Fake a forge in memory that passes it. GitHub, GitLab and Gitea serve a Fake by the API of each, as
 // their documentation describes it, and refuse every request that is not as it should be.
 package forgetest
 

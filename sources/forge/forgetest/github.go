@@ -59,7 +59,7 @@ func GitHub(tb testing.TB, f *Fake, whose *forge.User, authorized func(*http.Req
 		return object{"merged": true}, writer{f}.MergePullRequest(r.Context(), int(r.number("number")), in.SHA)
 	})
 	s.hubLabels(repo)
-	s.hubComments(repo)
+	s.hubComments(repo, page[object])
 	s.hubStatuses(repo)
 	s.handle("GET "+repo+"/collaborators/{login}/permission", func(r *request) (any, error) {
 		u, ok := person(r.PathValue("login"))
@@ -141,8 +141,8 @@ func hubNames(names []string) []object {
 	return listed
 }
 
-// hubComments serves comments.
-func (s *server) hubComments(repo string) {
+// hubComments serves comments, of which a request gets a page.
+func (s *server) hubComments(repo string, page func(*request, []object) []object) {
 	f := s.fake
 	s.handle("GET "+repo+"/issues/{number}/comments", func(r *request) (any, error) {
 		all, err := f.Comments(r.Context(), int(r.number("number")))
