@@ -1,6 +1,6 @@
 // Package notify says what somebody should be told of a fleet: that clusters are held, or fail, or are
-// well again, that work moves, how changes go out in stages, and what becomes of new versions. Events compares what Git says
-// at two moments, and nothing is an event that was so before. A Notifier tells them to a webhook, once for each turn in which
+// well again, that work moves, how changes go out in stages, and what becomes of new versions. Seen.Next compares what Git says
+// with what it said before, and nothing is an event that was so then. A Notifier tells them to a webhook, once for each turn in which
 // there are any.
 package notify
 
@@ -70,48 +70,54 @@ func (e Event) String() string {
 	return who + " " + what + ": " + e.Message
 }
 
-// Events are what is so now and was not before, in the order of clusters, templates, units and subscriptions. Before nothing
-// is known there are none.
-func Events(before, now *facts.Facts) []Event {
-	switch {
-	case before == nil:
-		return nil
-	case before.Key == now.Key: // nothing moved but the time
-		return versions(before, now)
+// Seen is what was so when somebody looked last. The zero value is that nobody looked yet.
+type Seen struct {
+	facts *facts.Facts
+	// told is what there was to tell of each cluster when somebody could tell last; empty for nothing.
+	told map[string]string
+}
+
+// Next is what is so now, with what is so and was not before, in the order of clusters, templates, units and subscriptions. Where
+// nobody looked before there is nothing to tell.
+func (s Seen) Next(now *facts.Facts) (Seen, []Event) {
+	if s.facts != nil && s.facts.Key == now.Key { // nothing moved but the time
+		return Seen{now, s.told}, versions(s.facts, now)
 	}
+	next := Seen{now, map[string]string{}}
 	var all []Event
 	for i := range now.Fleet.Clusters {
 		m := &now.Fleet.Clusters[i]
-		was := ""
-		if b := before.Cluster(m.Cluster); b != nil {
-			was = kindOf(b)
+		was := s.told[m.Cluster]
+		is, isSure := kindOf(m)
+		if !isSure {
+			is = was
 		}
-		is := kindOf(m)
+		next.told[m.Cluster] = is
 		switch {
-		case is == was || is == unsure:
+		case is == was:
 		case is != "":
 			all = append(all, Event{Kind: is, Cluster: m.Cluster, Message: why(m)})
-		case was == Held || was == Failing:
+		default:
 			all = append(all, Event{Kind: Recovered, Cluster: m.Cluster})
 		}
 	}
-	return slices.Concat(all, moves(before, now), steps(before, now), versions(before, now))
+	if s.facts == nil {
+		return next, nil
+	}
+	return next, slices.Concat(all, moves(s.facts, now), steps(s.facts, now), versions(s.facts, now))
 }
 
-// unsure is that nobody can tell, or that it is under way: what was so is taken to be so still.
-const unsure = "unsure"
-
-// kindOf is what there is to tell of a cluster; empty for nothing.
-func kindOf(m *reports.Cluster) string {
+// kindOf is what there is to tell of a cluster; empty for nothing. It is not sure where nobody can tell, or it is under way.
+func kindOf(m *reports.Cluster) (kind string, isSure bool) {
 	switch m.State {
 	case status.Held:
-		return Held
+		return Held, true
 	case status.Failing, status.Errored, status.Unreachable, status.NoCredential, status.Unhealthy:
-		return Failing
-	case status.Behind:
-		return unsure
+		return Failing, true
+	case status.Behind, status.Unknown, status.Untold, status.Suspended:
+		return "", false
 	}
-	return ""
+	return "", true
 }
 
 // why says why a cluster is as it is.

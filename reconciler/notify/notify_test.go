@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +45,64 @@ func seen(key, standings string, leaves ...string) *facts.Facts {
 	return f
 }
 
+// told is what is told when facts come after others; nil for none.
+func told(before, now *facts.Facts) []notify.Event {
+	var s notify.Seen
+	if before != nil {
+		s, _ = s.Next(before)
+	}
+	_, all := s.Next(now)
+	return all
+}
+
+// TestWhatNobodyCanTellChangesNothing: while a cluster is behind, suspended or silent, what was said of it last holds, however long, and
+// what it is afterwards is held against that.
+func TestWhatNobodyCanTellChangesNothing(t *testing.T) {
+	for steps, want := range map[string]string{
+		"Failing Behind Healthy":              "- - recovered",
+		"Failing Behind Unknown Drifting":     "- - - recovered",
+		"Held Unknown Healthy":                "- - recovered",
+		"Unhealthy Suspended Failing":         "- - -",
+		"Failing Untold Held":                 "- - held",
+		"Failing Behind Unreachable Healthy":  "- - - recovered",
+		"Healthy Behind Healthy":              "- - -",
+		"Healthy Unknown NoCredential":        "- - failing",
+		"Behind Healthy":                      "- -",
+		"Behind Error":                        "- failing",
+		"Failing Healthy Failing Empty":       "- recovered failing recovered",
+		"Healthy Held Failing Held Suspended": "- held failing held -",
+	} {
+		var s notify.Seen
+		var got []string
+		for n, state := range strings.Fields(steps) {
+			var events []notify.Event
+			s, events = s.Next(seen(strconv.Itoa(n), "eu="+state+" us=Healthy"))
+			kind := "-"
+			for _, e := range events {
+				kind = e.Kind
+			}
+			got = append(got, kind)
+		}
+		if is := strings.Join(got, " "); is != want {
+			t.Errorf("%s: told is %s, want %s", steps, is, want)
+		}
+	}
+}
+
+// TestTimeChangesNothing: that what was said grows old changes nothing, and what holds is held against what comes after.
+func TestTimeChangesNothing(t *testing.T) {
+	var s notify.Seen
+	for n, step := range []struct {
+		facts *facts.Facts
+		want  int
+	}{{seen("1", "eu=Failing"), 0}, {seen("1", "eu=Unknown"), 0}, {seen("2", "eu=Failing"), 0}, {seen("2", "eu=Healthy"), 0}, {seen("3", "eu=Healthy"), 1}} {
+		var events []notify.Event
+		if s, events = s.Next(step.facts); len(events) != step.want {
+			t.Errorf("step %d: told is %v", n, events)
+		}
+	}
+}
+
 func TestEvents(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -66,7 +126,7 @@ func TestEvents(t *testing.T) {
 		{"moved back", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy"), ""},
 	} {
 		var got []string
-		for _, e := range notify.Events(tt.before, tt.now) {
+		for _, e := range told(tt.before, tt.now) {
 			got = append(got, e.String())
 		}
 		if d := cmp.Diff(tt.want, strings.Join(got, "\n")); d != "" {
@@ -107,7 +167,7 @@ type watched struct {
 	repo     *twin.Repo
 	now      time.Time
 	notifier *notify.Notifier
-	before   *facts.Facts
+	before   notify.Seen
 	log      strings.Builder
 }
 
@@ -272,6 +332,67 @@ func TestAReceiverThatIsAwayCostsNoMemoryAndSaysNoURL(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(hook.got[1]), &next); err != nil || len(next.Events) != 1 || next.More != 0 {
 		t.Errorf("later, %v: %d events and %d more", err, len(next.Events), next.More)
+	}
+}
+
+// TestHowOftenAReceiverIsTried: after one interval, then two, and so on, up to ten minutes.
+func TestHowOftenAReceiverIsTried(t *testing.T) {
+	hook := newInbox(t)
+	hook.status = http.StatusInternalServerError
+	w := newWatched(t, 1, &notify.Receiver{Name: "webhook", URL: hook.server.URL})
+	w.say("c000", "away")
+	var tried []int
+	for minute := range 45 {
+		before := len(hook.got)
+		w.turn()
+		if len(hook.got) > before {
+			tried = append(tried, minute)
+		}
+	}
+	if d := cmp.Diff([]int{0, 1, 3, 7, 15, 25, 35}, tried); d != "" {
+		t.Errorf("it is tried in the minutes %v: %s", tried, d)
+	}
+}
+
+// TestWhoIsCutOffWaitsForNothing: a receiver that was being asked when the controller ended is no receiver that fails.
+func TestWhoIsCutOffWaitsForNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			_, _ = io.Copy(io.Discard, r.Body)
+			cancel()
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(hook.Close)
+	w := newWatched(t, 1, &notify.Receiver{Name: "webhook", URL: hook.URL})
+	w.say("c000", "away")
+	w.before = w.notifier.Turn(ctx, w.before)
+	if said := w.log.String(); said != "" {
+		t.Errorf("it says %s", said)
+	}
+	if w.before = w.notifier.Turn(t.Context(), w.before); asked != 2 {
+		t.Errorf("it is asked %d times", asked)
+	}
+}
+
+// TestWhatSlackShows: a line an event, which is not too long and not cut within a letter, and how many there are besides.
+func TestWhatSlackShows(t *testing.T) {
+	hook := newInbox(t)
+	w := newWatched(t, 52, &notify.Receiver{Name: "slack", URL: hook.server.URL, Slack: true})
+	w.notifier.URL = ""
+	for i := range 52 {
+		w.say(fmt.Sprintf("c%03d", i), strings.Repeat("ü", 200))
+	}
+	w.turn()
+	var said struct{ Text string }
+	if len(hook.got) != 1 || json.Unmarshal([]byte(hook.got[0]), &said) != nil {
+		t.Fatalf("told is %q", hook.got)
+	}
+	lines := strings.Split(strings.TrimSuffix(said.Text, "\n"), "\n")
+	if len(lines) != 51 || lines[50] != "and 2 more" || !strings.HasPrefix(lines[0], "• c000 fails: Error. ü") || !strings.HasSuffix(lines[0], "ü...") || len(lines[0]) > 310 {
+		t.Errorf("it shows %d lines: %q ... %q", len(lines), lines[0], lines[len(lines)-1])
 	}
 }
 

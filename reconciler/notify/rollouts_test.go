@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler/facts"
-	"github.com/waybill-dev/waybill/reconciler/notify"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 )
 
@@ -65,10 +64,17 @@ func TestStepsThatSomebodyShouldKnowOf(t *testing.T) {
 		{"went back", []rollouts.Rollout{web("r1", rollouts.Returning, "")}, []rollouts.Rollout{web("r1", rollouts.Stopped, rollouts.KeptBack)}, ""},
 		{"went back unseen", []rollouts.Rollout{web("r1", rollouts.Updating, "")}, []rollouts.Rollout{returned}, "team/web goes back: e2 failed"},
 		{"is out", []rollouts.Rollout{web("r1", rollouts.Finishing, "")}, []rollouts.Rollout{web("r1", rollouts.Done, "")}, "team/web is out: commit b2"},
+		{"stops again after it was resumed", []rollouts.Rollout{web("r1", rollouts.Updating, "")}, []rollouts.Rollout{web("r1", rollouts.Stopped, rollouts.TooManyFailed)}, "team/web stopped: e2 failed"},
+		{"another one stopped", []rollouts.Rollout{web("r1", rollouts.Stopped, rollouts.TooManyFailed)}, []rollouts.Rollout{web("r2", rollouts.Stopped, rollouts.TooManyFailed)}, "team/web stopped: e2 failed"},
+		{"another one went back", []rollouts.Rollout{web("r1", rollouts.Stopped, rollouts.KeptBack)}, []rollouts.Rollout{web("r2", rollouts.Stopped, rollouts.KeptBack)}, "team/web goes back: e2 failed"},
+		{"stopped, and goes back", []rollouts.Rollout{web("r1", rollouts.Stopped, rollouts.TooManyFailed)}, []rollouts.Rollout{web("r1", rollouts.Returning, "")}, "team/web goes back: e2 failed"},
+		{"it was told that it goes back", []rollouts.Rollout{web("r1", rollouts.Returning, "")}, []rollouts.Rollout{web("r1", rollouts.Done, "")}, ""},
+		{"another one is out", []rollouts.Rollout{web("r1", rollouts.Returning, "")}, []rollouts.Rollout{web("r2", rollouts.Done, "")}, "team/web is out: commit b2"},
+		{"the next run is out, unseen", []rollouts.Rollout{web("r1", rollouts.Done, "")}, []rollouts.Rollout{web("r2", rollouts.Done, "")}, "team/web is out: commit b2"},
 		{"is out still", []rollouts.Rollout{web("r1", rollouts.Done, "")}, []rollouts.Rollout{web("r1", rollouts.Done, "")}, ""},
 	} {
 		var got []string
-		for _, e := range notify.Events(staged("1", tt.before...), staged("2", tt.now...)) {
+		for _, e := range told(staged("1", tt.before...), staged("2", tt.now...)) {
 			got = append(got, e.String())
 		}
 		if d := cmp.Diff(tt.want, strings.Join(got, "\n")); d != "" {

@@ -61,7 +61,7 @@ type Notifier struct {
 
 // Run tells until ctx ends. What is so when it begins, it takes for known.
 func (n *Notifier) Run(ctx context.Context) error {
-	var before *facts.Facts
+	var before Seen
 	tick := time.NewTicker(n.Interval)
 	defer tick.Stop()
 	for {
@@ -75,22 +75,22 @@ func (n *Notifier) Run(ctx context.Context) error {
 }
 
 // Turn looks once, tells what is not as before, and returns what it saw.
-func (n *Notifier) Turn(ctx context.Context, before *facts.Facts) *facts.Facts {
+func (n *Notifier) Turn(ctx context.Context, before Seen) Seen {
 	now, err := n.Reader.Look(ctx)
-	if err != nil || now == nil {
-		if ctx.Err() == nil {
-			n.Log.WarnContext(ctx, "cannot see what to notify of", "err", err)
-		}
-		now = before
-	} else if events := Events(before, now); len(events) > 0 {
+	switch {
+	case err == nil && now != nil:
+		var events []Event
+		before, events = before.Next(now)
 		for _, r := range n.Receivers {
 			r.add(events)
 		}
+	case ctx.Err() == nil:
+		n.Log.WarnContext(ctx, "cannot see what to notify of", "err", err)
 	}
 	for _, r := range n.Receivers {
 		n.tell(ctx, r)
 	}
-	return now
+	return before
 }
 
 // add has events wait. Where too many do, the first are lost.

@@ -88,6 +88,10 @@ func TestUpdatesThatSomebodyShouldKnowOf(t *testing.T) {
 			"shop/api has a new version: pull request 7 takes 2.0 in place of 1.0, and new versions of 1 other\nshop/db has a new version: pull request 8 takes 3 in place of 1.0",
 		},
 		{"kept back", 0, 1, all{"web": pull(7, "1.1")}, all{"web": kept}, "shop/web keeps a version back: 1.1: pull request 7 was closed"},
+		{"another one is kept back, too", 0, 1, all{"web": kept}, all{"web": {KeptBack: map[string]string{"1.1": "pull request 7 was closed", "1.0": "why"}}}, "shop/web keeps a version back: 1.0: why"},
+		{"fails for another reason, and not for long", day, day + 1, all{"web": away}, all{"web": {Failure: &updates.Failure{Why: updates.Unverified, Since: began.Add(day)}}}, ""},
+		{"fails for long without a word", day - 1, day, all{"web": {Failure: &updates.Failure{Why: updates.Broken, Since: began}}}, all{"web": {Failure: &updates.Failure{Why: updates.Broken, Since: began}}}, "shop/web cannot be updated: Broken since 2026-11-21 12:00Z"},
+		{"is gone, and did not fail for long", 0, 1, all{"web": away}, nil, ""},
 		{"kept back still", 0, 1, all{"web": kept}, all{"web": kept}, ""},
 		{"fails for a moment", 0, day - 1, nil, all{"web": away}, ""},
 		{"fails for long", day - 1, day, all{"web": away}, all{"web": away}, "shop/web cannot be updated: NotAnswered since 2026-11-21 12:00Z: it answers 503"},
@@ -102,7 +106,7 @@ func TestUpdatesThatSomebodyShouldKnowOf(t *testing.T) {
 				continue // it is another branch
 			}
 			var got []string
-			for _, e := range notify.Events(remembered("1", began.Add(tt.after), tt.before), remembered(key, began.Add(tt.then), tt.now)) {
+			for _, e := range told(remembered("1", began.Add(tt.after), tt.before), remembered(key, began.Add(tt.then), tt.now)) {
 				got = append(got, e.String())
 			}
 			if d := cmp.Diff(tt.want, strings.Join(got, "\n")); d != "" {
@@ -118,7 +122,7 @@ func TestUpdatesThatCannotBeRead(t *testing.T) {
 	broken := &facts.Facts{Key: "2", At: began.Add(48 * time.Hour), Memory: func() (facts.Memory, error) { return facts.Memory{}, errors.New("another format") }}
 	fine := remembered("3", began.Add(48*time.Hour), known)
 	for name, pair := range map[string][2]*facts.Facts{"before": {broken, fine}, "now": {fine, broken}, "nobody looked before": {{Key: "1"}, fine}, "nobody looks now": {fine, {Key: "4"}}} {
-		if all := notify.Events(pair[0], pair[1]); len(all) > 0 {
+		if all := told(pair[0], pair[1]); len(all) > 0 {
 			t.Errorf("%s: it tells %v", name, all)
 		}
 	}
@@ -129,7 +133,7 @@ func TestTheAddressOfAPullRequest(t *testing.T) {
 	for address, want := range map[string]string{"https://forge.example/7": "https://forge.example/7", "javascript:alert(1)": "", "": ""} {
 		r := pull(7, "1.1")
 		r.Proposal.URL = address
-		data, err := json.Marshal(notify.Events(remembered("1", began, nil), remembered("2", began, map[string]updates.Record{"web": r})))
+		data, err := json.Marshal(told(remembered("1", began, nil), remembered("2", began, map[string]updates.Record{"web": r})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +150,7 @@ func TestTheCommitOfAnUpdate(t *testing.T) {
 	for repository, want := range map[string]string{"https://gitea.example.com/acme/fleet.git": "https://gitea.example.com/acme/fleet/commit/" + id, "/srv/fleet.git": ""} {
 		now := remembered("2", began, map[string]updates.Record{"web": {Last: &updates.Proposal{Key: "1.1", From: marker.Image{Tag: "1.0"}, Parent: "fedc", Merged: id}}})
 		now.Site = forge.SiteOf("", repository, "")
-		got := notify.Events(remembered("1", began, nil), now)
+		got := told(remembered("1", began, nil), now)
 		is := notify.Event{Kind: notify.UpdateCommitted, Update: "shop/web", Commit: id, CommitURL: want, Message: "commit 0123456789ab takes 1.1 in place of 1.0"}
 		if d := cmp.Diff([]notify.Event{is}, got); d != "" {
 			t.Errorf("%s: %s", repository, d)
