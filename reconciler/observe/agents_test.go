@@ -192,6 +192,40 @@ func TestWhoseObservationIsRead(t *testing.T) {
 	if look(); len(repo.fetched) > 0 {
 		t.Errorf("what did not move is fetched again: %q", repo.fetched)
 	}
+	// one whose sequence number cannot be read, and one that is none
+	root, err := state.Observe(files.NewFolder(nil), map[string]*karmada.ClusterStatus{"us": {KubernetesVersion: "v1.37.0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.Sign = us.SignCommit
+	repo.Write(observation.Prefix+"us", "observed\n\n"+observation.TrailerSequence+": soon\n", root)
+	look()
+	if got := says("us"); got != "v1.36.0 true" {
+		t.Errorf("with a sequence number that is none it is read as %s", got)
+	}
+	repo.Write(observation.Prefix+"us", "observed", twin.Tree{"observed/us.yaml": twin.File([]byte("{"))}.Folder())
+	look()
+	if got := says("us"); got != "v1.36.0 true" {
+		t.Errorf("what cannot be decoded is read as %s", got)
+	}
+	repo.Sign = nil
+
+	// the repository is away: that is no fault of any
+	observes("us", "us", &us, "v1.37.0")
+	repo.away = errors.New("connection refused")
+	heads, err := repo.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]files.ID{"refs/heads/" + observation.Prefix + "us": heads[observation.Prefix+"us"]}
+	if err := l.listen(t.Context(), all); !errors.Is(err, repo.away) {
+		t.Errorf("it reads what cannot be fetched: %v", err)
+	}
+	repo.away = nil
+	look()
+	if got := says("us"); got != "v1.37.0 false" {
+		t.Errorf("what could not be fetched is read as %s", got)
+	}
 	repo.big = observation.Prefix + "eu"
 	observes("eu", "eu", &eu, "v1.38.0")
 	observes("us", "us", &us, "v1.38.0")
@@ -201,22 +235,43 @@ func TestWhoseObservationIsRead(t *testing.T) {
 	}
 }
 
-// refs is a repository of which a branch may be too large to be fetched.
+// refs is a repository that has refs beside its branches, and of which a branch may be too large to be fetched.
 type refs struct {
 	*twin.Repo
 
 	big     string
+	away    error // what it answers who fetches
 	fetched []string
+	beats   map[string]git.Head // at these refs
+	read    []string            // refs
+	fails   error               // what it answers who looks at the refs
 }
 
 // RemoteRefs implements RefReader.
-func (*refs) RemoteRefs(context.Context, func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
-	return git.RemoteRefs{}, errors.New("it is not asked")
+func (r *refs) RemoteRefs(ctx context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
+	if r.fails != nil {
+		return git.RemoteRefs{}, r.fails
+	}
+	heads, err := r.Heads(ctx)
+	all := git.RemoteRefs{Refs: map[string]files.ID{}, Read: map[files.ID]git.Head{}}
+	for name, id := range heads {
+		all.Refs["refs/heads/"+name] = id
+	}
+	for ref, beat := range r.beats {
+		id := files.Sum("commit", []byte(ref+beat.Message))
+		if all.Refs[ref] = id; wanted(ref, id) {
+			all.Read[id], r.read = beat, append(r.read, ref)
+		}
+	}
+	return all, err
 }
 
 // Fetch implements published.Repository.
 func (r *refs) Fetch(_ context.Context, branches ...string) error {
 	r.fetched = append(r.fetched, branches...)
+	if r.away != nil {
+		return r.away
+	}
 	if slices.Contains(branches, r.big) {
 		return &git.LimitError{What: "objects"}
 	}

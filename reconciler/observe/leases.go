@@ -19,9 +19,6 @@ func (l *listener) record(ctx context.Context, times heartbeat.Times, now time.T
 	}
 	var done changes
 	recorded, err := l.Recorder.Record(ctx, func(recorded map[string]*karmada.ClusterStatus, registered []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
-		if recorded == nil {
-			recorded = map[string]*karmada.ClusterStatus{}
-		}
 		l.serve(registered)
 		done = l.changes(recorded, times, now)
 		return done.statuses, done.why

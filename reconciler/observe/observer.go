@@ -49,8 +49,8 @@ type Observer struct {
 	access   clusters.Access
 	log      *slog.Logger
 	recorded func()
-	requests chan request // of one
-	servers  *survey.Pool
+	requests chan request                                                                      // of one
+	survey   func(ctx context.Context, c survey.Cluster, report func(observation.Facts)) error // watches one, as survey.Pool does
 	probes   chan probed
 	asked    atomic.Pointer[deschedule.Watch] // by the newest request
 }
@@ -78,7 +78,7 @@ type probed struct {
 // NewObserver returns an observer that watches nothing yet. What it sees the recorder records;
 // recorded is called when something was recorded.
 func NewObserver(r Recorder, a clusters.Access, log *slog.Logger, recorded func()) *Observer {
-	return &Observer{Record: r.Record, now: r.Now, access: a, log: log, recorded: recorded, requests: make(chan request, 1), probes: make(chan probed), servers: &survey.Pool{}}
+	return &Observer{Record: r.Record, now: r.Now, access: a, log: log, recorded: recorded, requests: make(chan request, 1), probes: make(chan probed), survey: (&survey.Pool{}).Watch}
 }
 
 // Observe says which of the registered clusters to watch from now on, and of which workloads to
@@ -271,7 +271,7 @@ func (o *Observer) watch(ctx context.Context, registered []*karmada.Cluster, w *
 			}
 			continue
 		}
-		err = o.servers.Watch(ctx, survey.Cluster{Name: c.Name, ID: c.Spec.ID, Config: config, Models: c.Spec.ResourceModels, Virtual: virtual.Of(c), Watch: asked, Host: host}, report)
+		err = o.survey(ctx, survey.Cluster{Name: c.Name, ID: c.Spec.ID, Config: config, Models: c.Spec.ResourceModels, Virtual: virtual.Of(c), Watch: asked, Host: host}, report)
 		if ctx.Err() == nil && err != nil {
 			o.log.DebugContext(ctx, "cluster not observed", "cluster", c.Name, "err", err)
 			report(observation.Facts{Health: observation.Unreachable})
