@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/agent"
 	"github.com/waybill-dev/waybill/reconciler/applier"
@@ -24,6 +26,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/replicas"
+	"github.com/waybill-dev/waybill/reconciler/state"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
 	"github.com/waybill-dev/waybill/test/apiserver"
@@ -39,7 +43,8 @@ const (
 type heart struct {
 	mu    sync.Mutex
 	beats []heartbeat.Beat
-	last  uint64       // of another agent
+	last  uint64       // of a beat of another agent
+	fleet int          // how many clusters have agents, as it was told last
 	fails func() error // nil: no beat does
 }
 
@@ -47,7 +52,11 @@ type heart struct {
 func (h *heart) Last(context.Context, []string) (uint64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.last, nil
+	last := h.last
+	for _, b := range h.beats {
+		last = max(last, b.Sequence) // it hears its own, too
+	}
+	return last, nil
 }
 
 // Beat implements agent.Heart.
@@ -62,7 +71,10 @@ func (h *heart) Beat(_ context.Context, beats []heartbeat.Beat) error {
 }
 
 // Times implements agent.Heart.
-func (*heart) Times(int) (heartbeat.Times, error) {
+func (h *heart) Times(clusters int) (heartbeat.Times, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fleet = clusters
 	t := heartbeat.Usual
 	t.Renew = 20 * time.Millisecond
 	return t, nil
@@ -123,6 +135,16 @@ func (s *site) git(dir string, args ...string) string {
 		s.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// tip is the commit at a ref.
+func (s *site) tip(dir, ref string) files.ID {
+	s.Helper()
+	id, err := files.ParseID(s.git(dir, "rev-parse", ref))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return id
 }
 
 func (s *site) open(location string, sign git.Signer) *git.Repo {
@@ -284,9 +306,38 @@ func TestAnAgentServesItsCluster(t *testing.T) {
 		}
 		before = b.Sequence
 	}
-	s.publish("two", map[string]string{"eu": "Pull"})
+	s.publish("two", map[string]string{"eu": "Pull", "us": "Pull"})
 	s.until("the second value", func() bool { return s.has() == "two" })
 	s.until("a status", func() bool { return s.git(s.status, "for-each-ref", "refs/heads/waybill/status/eu") != "" })
+	s.heart.mu.Lock()
+	defer s.heart.mu.Unlock()
+	if s.heart.fleet != 2 {
+		t.Errorf("it beats as in a fleet of %d", s.heart.fleet)
+	}
+}
+
+// TestAnAgentTellsWhatItSees of its cluster, in the name of the key that the Cluster has.
+func TestAnAgentTellsWhatItSees(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.server.Before = func(r *http.Request) int {
+		if r.URL.Path == "/readyz" {
+			return http.StatusServiceUnavailable // this is seen at once
+		}
+		return 0
+	}
+	s.publish("one", map[string]string{"eu": "Pull"})
+	s.run("agent-0", "eu")
+	const ref = "refs/heads/waybill/observed/eu"
+	s.until("what is observed", func() bool { return s.git(s.status, "for-each-ref", ref) != "" })
+	public := s.key.Public()
+	head, err := published.SignedBy(t.Context(), s.open(s.status, nil), s.tip(s.status, ref), &public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is := state.Observed(head.Tree)["eu"]; is == nil || !meta.IsStatusConditionFalse(is.Conditions, karmada.ConditionReady) {
+		t.Errorf("of a cluster that is not ready it tells %+v", is)
+	}
 }
 
 // TestAnAgentLeavesAClusterToWhoPushes: nothing is written there, and no beat of it is sent, until it is pulled to.

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http/httptest"
@@ -25,13 +26,14 @@ const endpointSlices = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices
 type exchanging struct {
 	*site
 
-	sites map[string]*site // by cluster
-	url   string           // of the status repository
+	sites map[string]*site  // by cluster
+	modes map[string]string // syncModes of clusters, where they are not Pull
+	url   string            // of the status repository
 }
 
 func newExchanging(t *testing.T, names ...string) *exchanging {
 	t.Helper()
-	x := &exchanging{site: newSite(t), sites: map[string]*site{}}
+	x := &exchanging{site: newSite(t), sites: map[string]*site{}, modes: map[string]string{}}
 	backend, err := peers.GitServer(t.Context(), filepath.Dir(x.status))
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +75,7 @@ spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}
 `, provider, consumer)),
 	}
 	for name := range x.sites {
-		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s, annotations: {waybill.dev/agent-key: %q}}\nspec: {syncMode: Pull}\n", name, x.key.Public().String()))
+		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s, annotations: {waybill.dev/agent-key: %q}}\nspec: {syncMode: %s}\n", name, x.key.Public().String(), cmp.Or(x.modes[name], "Pull")))
 	}
 	x.source.Write("main", "next", source.Folder())
 	r := &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: x.source, Target: x.open(x.branches, nil), Version: "test", Now: time.Now}
@@ -148,6 +150,15 @@ func TestAnAgentForServicesOnly(t *testing.T) {
 		x.until("the state is refused", func() bool { return said[name].has("the head of waybill/state") })
 	}
 	x.git(x.branches, "update-ref", "refs/heads/waybill/state", after)
+
+	// a cluster becomes the controller's, and comes back
+	x.modes["us"] = "Push"
+	x.exchanges("us", "eu")
+	x.until("the cluster is left", func() bool { return said["us"].has("the syncMode of the cluster is not Pull") })
+	x.modes["us"] = "Pull"
+	x.exchanges("us", "eu")
+	x.has("us", "api-4", "10.102.0.7")
+	x.gets("eu", "us-api-4", true)
 
 	refs := strings.Fields(x.git(x.status, "for-each-ref", "--format=%(refname)"))
 	if !slices.Equal(refs, []string{"refs/waybill/endpoints/eu", "refs/waybill/endpoints/us"}) {
