@@ -237,3 +237,70 @@ func TestWhatIsMadeAgain(t *testing.T) {
 		t.Errorf("at the next: %v", got)
 	}
 }
+
+// TestWhichCommandsCountOn: a command is of the head that it was given at, for as long as commands last, until it is carried out; an approval
+// counts as of the merge of its pull request. What the forge does not answer for now stays as it is, and is no reason to leave another one.
+func TestWhichCommandsCountOn(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	source, target := twin.New("source"), twin.New("branches")
+	merge := source.Write("main", "merged", twin.Tree{"a": twin.File(nil)}.Folder()).String()
+	target.Write(state.Branch, "state", twin.Tree{"published.json": twin.File([]byte(`{"commit": "` + merge + `"}`))}.Folder())
+	adds := leaves("a", "eu")
+	open := func(head string) *forge.PullRequest { return &forge.PullRequest{Number: 1, Head: head, Open: true} }
+	approves := func(edit func(*commands.Command)) commands.Command {
+		o := commands.Command{Parsed: commands.Parsed{Verb: commands.ApprovePrune, Digest: adds.Digest(), Head: "one"}, PullRequest: 1, At: now.Add(-time.Hour), Removals: adds}
+		if edit != nil {
+			edit(&o)
+		}
+		return o
+	}
+	for _, tt := range []struct {
+		name    string
+		command commands.Command
+		listed  *forge.PullRequest
+		now     *forge.PullRequest // as it is when it is asked for; nil: the forge has none
+		fails   error
+		want    string
+	}{
+		{"it is open, as it was", approves(nil), open("one"), nil, nil, ""},
+		{"it has another head", approves(nil), open("two"), nil, nil, "void"},
+		{"it has another head, and is not listed", approves(nil), nil, open("two"), nil, "void"},
+		{"it is not listed, and as it was", approves(nil), nil, open("one"), nil, ""},
+		{"it is old", approves(func(o *commands.Command) { o.At = now.Add(-commands.Lasts) }), open("one"), nil, nil, "void"},
+		{"it is merged", approves(nil), nil, &forge.PullRequest{Number: 1, Head: "one", Merged: merge}, nil, "merged"},
+		{"it is merged with another head", approves(nil), nil, &forge.PullRequest{Number: 1, Head: "two", Merged: merge}, nil, "void"},
+		{"it is merged and published", approves(func(o *commands.Command) { o.Merged = merge }), nil, &forge.PullRequest{Number: 1, Head: "one", Merged: merge}, nil, "void"},
+		{"it is gone", approves(nil), nil, nil, forge.ErrNotFound, "void"},
+		{"the forge is away", approves(nil), nil, nil, errors.New("connection refused"), "fails"},
+		{"something else is commanded, and it is merged", approves(func(o *commands.Command) { o.Verb, o.Digest, o.Removals = commands.Preview, "", nil }), nil, &forge.PullRequest{Number: 1, Head: "one", Merged: merge}, nil, ""},
+	} {
+		f := &answering{fails: tt.fails, now: map[int]forge.PullRequest{}}
+		var listed []forge.PullRequest
+		if tt.listed != nil {
+			listed = append(listed, *tt.listed)
+		}
+		if tt.now != nil {
+			f.now[1] = *tt.now
+		}
+		second := approves(func(o *commands.Command) { o.PullRequest = 2 })
+		listed = append(listed, forge.PullRequest{Number: 2, Head: "another", Open: true})
+		c := &CommandHandler{Forge: f, Source: source, Target: target, Now: func() time.Time { return now }}
+		var change commands.Change
+		err := c.settle(t.Context(), []commands.Command{tt.command, second}, listed, &change)
+		got := ""
+		for _, o := range change.Void {
+			if o.PullRequest == 1 {
+				got = "void"
+			}
+		}
+		if len(change.Merged) == 1 && change.Merged[0].Merged == merge {
+			got = "merged"
+		}
+		if err != nil {
+			got = "fails"
+		}
+		if void := change.Void; got != tt.want || len(void) == 0 || void[len(void)-1].PullRequest != 2 {
+			t.Errorf("%s: %q, want %q; void are %+v, merged are %+v, %v", tt.name, got, tt.want, void, change.Merged, err)
+		}
+	}
+}

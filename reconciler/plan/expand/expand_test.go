@@ -3,6 +3,7 @@ package expand_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -189,5 +190,43 @@ func TestChartsThatAreLackedAreListed(t *testing.T) {
 	r, _ := expanding(t, clusters+selected+fmt.Sprintf(release, "web")+fmt.Sprintf(release, "db"), map[string]string{"web": "lacked", "db": fmt.Sprintf(configMap, "x")})
 	if len(r.Lacks) != 1 || r.Lacks[0].Chart.Name != "web" || r.Lacks[0].Pos.File != "all.yaml" || !strings.HasPrefix(r.Lacks[0].By, "HelmRelease.helm.toolkit.fluxcd.io/a/web") {
 		t.Errorf("what is lacked is %+v", r.Lacks)
+	}
+}
+
+// TestAReleaseOfAClustersFolderThatFailsIsRemembered: with what it rendered in that cluster, and with the releases among that, of that cluster
+// and no other.
+func TestAReleaseOfAClustersFolderThatFailsIsRemembered(t *testing.T) {
+	web := object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "a", Name: "web"}
+	inner := object.Ref{Group: web.Group, Kind: web.Kind, Namespace: "a", Name: "inner"}
+	x, y := object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}, object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "y"}
+	own := object.Decode("clusters/eu/web.yaml", []byte(fmt.Sprintf(release, "web"))).Objects
+	r, err := expand.Expand(expand.Input{
+		Source: render.Source{Objects: object.Decode("all.yaml", []byte(clusters)).Objects, Bound: map[string][]*object.Object{"eu": own}}, Memo: &expand.Memo{},
+		Releases: []state.Release{
+			{Cluster: "eu", Release: web, Objects: []object.Ref{inner}},
+			{Cluster: "eu", Release: inner, Objects: []object.Ref{x}},
+			{Cluster: "us", Release: inner, Objects: []object.Ref{y}},
+		},
+	}, func(jobs []engine.Job) ([]engine.Rendered, error) {
+		out := make([]engine.Rendered, len(jobs))
+		for i := range out {
+			out[i].Diags = []diag.Diagnostic{{Code: diag.Helm, Severity: diag.Error, Message: "no such chart"}}
+		}
+		return out, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[state.ReleaseID][]object.Ref{}
+	for i := range r.Failures {
+		f := &r.Failures[i]
+		got[f.ID] = f.Objects
+		if !f.In("eu") || f.In("us") {
+			t.Errorf("%v fails in eu: %t, in us: %t", f.ID, f.In("eu"), f.In("us"))
+		}
+	}
+	want := map[state.ReleaseID][]object.Ref{{Cluster: "eu", Release: web}: {inner}, {Cluster: "eu", Release: inner}: {x}}
+	if !maps.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("what fails rendered %v, want %v", got, want)
 	}
 }

@@ -48,8 +48,8 @@ func policy(spec string) string {
 		"  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n  " + spec + "\n"
 }
 
-// decide decides about a source in one file, with earlier decisions.
-func decide(t *testing.T, source string, st *state.State) schedule.Result {
+// decide decides about a source in one file, with earlier decisions, of which some were made up because they could not be read.
+func decide(t *testing.T, source string, st *state.State, recovered ...object.Ref) schedule.Result {
 	t.Helper()
 	d := object.Decode("all.yaml", []byte(source))
 	set, objects, diags := policies.Load(d.Objects, nil)
@@ -60,7 +60,10 @@ func decide(t *testing.T, source string, st *state.State) schedule.Result {
 		}
 	}
 	render.SortObjects(objects)
-	in := schedule.Input{Policies: l, State: st, When: time.Unix(0, 0), Memo: &schedule.Memo{}}
+	in := schedule.Input{Policies: l, State: st, When: time.Unix(0, 0), Memo: &schedule.Memo{}, Recovered: map[object.Ref]bool{}}
+	for _, ref := range recovered {
+		in.Recovered[ref] = true
+	}
 	for _, o := range objects {
 		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
 	}
@@ -170,5 +173,41 @@ func TestTemplatesThatAskAlikeShareTheirClusters(t *testing.T) {
 	}
 	if len(lists) != 2 {
 		t.Errorf("there are %d lists of clusters; want 2, one for each number of replicas", len(lists))
+	}
+}
+
+// TestARebalancerActsOnce: on what was placed before it came, and on nothing of which that is not known.
+func TestARebalancerActsOnce(t *testing.T) {
+	weighted := policy("placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}")
+	const rebalances = "---\napiVersion: apps.karmada.io/v1alpha1\nkind: WorkloadRebalancer\nmetadata: {name: r}\nspec: {workloads: [{apiVersion: apps/v1, kind: Deployment, namespace: a, name: NAME}]}\n"
+	named := func(name string) string { return strings.Replace(rebalances, "NAME", name, 1) }
+	web1 := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "web"}
+	first := decide(t, fleet+web+weighted, &state.State{})
+	acted := decide(t, fleet+web+weighted+named("web"), after(&first))
+	for _, tt := range []struct {
+		name      string
+		before    *state.State
+		source    string
+		recovered []object.Ref
+		want      bool
+	}{
+		{"nothing was placed before", &state.State{}, named("web"), nil, false},
+		{"it was placed before", after(&first), named("web"), nil, true},
+		{"another one is named", after(&first), named("db"), nil, false},
+		{"the binding was made up", after(&first), named("web"), []object.Ref{web1}, false},
+		{"the binding of another one was", after(&first), named("web"), []object.Ref{{Kind: "ConfigMap", Namespace: "a", Name: "settings"}}, true},
+	} {
+		r := decide(t, fleet+web+weighted+tt.source, tt.before, tt.recovered...)
+		for _, d := range r.Decisions {
+			if d.Ref() == web1 && (d.Binding.Spec.RescheduleTriggeredAt != nil) != tt.want {
+				t.Errorf("%s: it is divided afresh at %v", tt.name, d.Binding.Spec.RescheduleTriggeredAt)
+			}
+		}
+	}
+	again := decide(t, fleet+web+weighted+named("web"), after(&acted))
+	for i, d := range again.Decisions {
+		if d.Binding != acted.Decisions[i].Binding {
+			t.Errorf("%s: it acts twice", d.Ref())
+		}
 	}
 }
