@@ -24,7 +24,9 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/serve"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/git"
 )
 
 // metrics asks a server for its metrics.
@@ -167,6 +169,71 @@ func TestReadiness(t *testing.T) {
 	says("one came to its end", 200, "ok")
 	s.Record(reconciler.Sync{Err: errors.New("no way there")})
 	says("a later one failed", 200, "ok")
+}
+
+// TestAReplicaThatDoesNotLead is ready once it sees what is published, and stays so.
+func TestAReplicaThatDoesNotLead(t *testing.T) {
+	s := serve.New()
+	for _, step := range []struct {
+		err  error
+		code int
+	}{{errors.New("no way there"), 503}, {nil, 200}, {errors.New("no way there"), 200}} {
+		s.RecordLook(step.err)
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil))
+		if w.Code != step.code {
+			t.Errorf("after %v it is %d, want %d", step.err, w.Code, step.code)
+		}
+	}
+	w := httptest.NewRecorder()
+	if serve.New().Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/healthz", nil)); w.Code != 200 {
+		t.Errorf("it is alive, and says %d", w.Code)
+	}
+}
+
+// TestMetricsOfTurns: what a turn found and did is counted, and one that failed leaves what was said of the last one.
+func TestMetricsOfTurns(t *testing.T) {
+	s := serve.New()
+	published := reconciler.Result{
+		Updates: make([]git.Update, 2), Diags: []diag.Diagnostic{{Severity: diag.Error}, {Severity: diag.Warning}, {Severity: diag.Error}},
+		Plan: plan.Plan{Stats: plan.Stats{Placed: 7}},
+	}
+	s.Record(reconciler.Sync{At: time.Unix(100, 0), Took: 20 * time.Second, Result: published})
+	s.Record(reconciler.Sync{At: time.Unix(200, 0), Took: time.Second, UpToDate: true})
+	s.Record(reconciler.Sync{At: time.Unix(300, 0), Err: errors.New("no way there")})
+	got := metrics(t, s)
+	for _, want := range []string{
+		`waybill_syncs_total{result="published"} 1`, `waybill_syncs_total{result="unchanged"} 1`, `waybill_syncs_total{result="failed"} 1`,
+		`waybill_branches_published_total 2`, `waybill_placed_manifests 7`, `waybill_last_success_timestamp_seconds 201`, `waybill_sync_duration_seconds_sum 20`,
+		`waybill_diagnostics{severity="error"} 2`, `waybill_diagnostics{severity="warning"} 1`, `waybill_diagnostics{severity="notice"} 0`,
+	} {
+		if !strings.Contains(got, "\n"+want+"\n") {
+			t.Errorf("there is no %s in\n%s", want, got)
+		}
+	}
+	s.Record(reconciler.Sync{At: time.Unix(400, 0)})
+	if got := metrics(t, s); !strings.Contains(got, `waybill_diagnostics{severity="error"} 0`) || !strings.Contains(got, "waybill_placed_manifests 0") {
+		t.Errorf("errors that are gone are counted:\n%s", got)
+	}
+}
+
+// TestMetricsOfAClusterThatIsNotAsked: a cluster that does not answer has no round to measure, and one that is not followed any more is not
+// named.
+func TestMetricsOfAClusterThatIsNotAsked(t *testing.T) {
+	s := serve.New()
+	s.RecordApply(applier.Result{Cluster: "eu", Err: errors.New("no way there")})
+	if got := metrics(t, s); !strings.Contains(got, "waybill_apply_duration_seconds_count 0") || !strings.Contains(got, `waybill_cluster_behind{cluster="eu"} 1`) {
+		t.Errorf("it is\n%s", got)
+	}
+	s.ForgetCluster("eu")
+	if got := metrics(t, s); strings.Contains(got, `cluster="eu"`) {
+		t.Errorf("it is named:\n%s", got)
+	}
+	for leads, want := range map[bool]string{true: "\nwaybill_leader 1\n", false: "\nwaybill_leader 0\n"} {
+		if s.RecordLead(leads); !strings.Contains(metrics(t, s), want) {
+			t.Errorf("it leads: %t, and there is no %s", leads, want)
+		}
+	}
 }
 
 func TestMetricsOfWhatGoesOutInStages(t *testing.T) {

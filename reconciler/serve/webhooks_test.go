@@ -148,6 +148,82 @@ func TestWebhooksOfPullRequests(t *testing.T) {
 	})
 }
 
+// Where nobody looks at comments, or at pull requests, a message of one wakes nobody.
+func TestWebhooksThatNobodyWaitsFor(t *testing.T) {
+	woken := 0
+	h := &serve.Hooks{
+		Forge: forge.Webhook{Kind: forge.Gitea, Secrets: [][]byte{[]byte(hookSecret)}}, Repositories: []string{"acme/fleet"},
+		Pushed: serve.NewDebouncer(time.Hour, func() { woken++ }),
+	}
+	handler := h.Handler(serve.New())
+	for _, tt := range []struct {
+		what string
+		want int
+	}{{"issue_comment", 0}, {"pull_request", 0}, {"push", 1}} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks/gitea", strings.NewReader(comment))
+		req.Header.Set("X-GitHub-Event", tt.what)
+		req.Header.Set("X-Gitea-Signature", sign(hookSecret, []byte(comment)))
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, req)
+		if says := strings.HasPrefix(w.Body.String(), "ignored"); w.Code != http.StatusAccepted || woken != tt.want || says != (tt.want == 0) {
+			t.Errorf("%s: %d %s, and %d are woken", tt.what, w.Code, w.Body, woken)
+		}
+	}
+}
+
+// held is a body that has come as far as it will, until it is let go.
+type held struct {
+	begun chan struct{}
+	goOn  chan struct{}
+	rest  io.Reader
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	select {
+	case h.begun <- struct{}{}:
+		<-h.goOn
+	case <-h.goOn:
+	}
+	return h.rest.Read(p)
+}
+
+// Of long messages few are read at once, and of those that do not say how long they are; short ones have places of their own, and a place
+// that was left is free.
+func TestPlacesOfLongMessages(t *testing.T) {
+	r := newRung(t, forge.Gitea, time.Hour)
+	post := func(length int64, body io.Reader) *httptest.ResponseRecorder {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks/gitea", body)
+		req.ContentLength = length
+		req.Header.Set("X-GitHub-Event", "push")
+		req.Header.Set("X-Gitea-Signature", sign(hookSecret, []byte(push)))
+		w := httptest.NewRecorder()
+		r.handler.ServeHTTP(w, req)
+		return w
+	}
+	var slow sync.WaitGroup
+	h := &held{begun: make(chan struct{}), goOn: make(chan struct{})}
+	for n := range 4 {
+		length := []int64{-1, 64<<10 + 1}[n%2]
+		one := &held{h.begun, h.goOn, strings.NewReader(push)}
+		slow.Go(func() {
+			if w := post(length, one); w.Code != http.StatusAccepted {
+				t.Errorf("a slow one of length %d is answered %d", length, w.Code)
+			}
+		})
+		<-h.begun
+	}
+	for length, want := range map[int64]int{-1: http.StatusTooManyRequests, 64<<10 + 1: http.StatusTooManyRequests, 64 << 10: http.StatusAccepted, 5<<20 + 1: http.StatusRequestEntityTooLarge} {
+		if w := post(length, strings.NewReader(push)); w.Code != want || (w.Header().Get("Connection") == "close") != (want != http.StatusAccepted) {
+			t.Errorf("while four are slow one of length %d is answered %d %v, want %d", length, w.Code, w.Header(), want)
+		}
+	}
+	close(h.goOn)
+	slow.Wait()
+	if w := post(-1, strings.NewReader(push)); w.Code != http.StatusAccepted {
+		t.Errorf("after four slow ones one is answered %d", w.Code)
+	}
+}
+
 // However often the same comes, whoever looks is woken once in an interval, and once more after the
 // last.
 func TestAFloodWakesOnceInAnInterval(t *testing.T) {

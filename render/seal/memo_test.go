@@ -131,3 +131,20 @@ func TestWhatBecomesOfAPlainSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsWanted: a Secret of the core group whose values nobody encrypted, and no other object.
+func TestWhatIsWanted(t *testing.T) {
+	const meta = "metadata: {name: s, namespace: n}\n"
+	for text, want := range map[string]bool{
+		"apiVersion: v1\nkind: Secret\n" + meta: true,
+		"apiVersion: v1\nkind: Secret\n" + meta + "sops: {mac: 'ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]', lastmodified: '2026-11-21T00:00:00Z', version: 3.9.0}\nstringData: {a: 'ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]'}\n": false,
+		"apiVersion: v1\nkind: ConfigMap\n" + meta:                      false,
+		"apiVersion: example.org/v1\nkind: Secret\n" + meta:             false,
+		"apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\n" + meta: false,
+	} {
+		all := object.Decode("s.yaml", []byte(text)).Objects
+		if len(all) != 1 || Wanted(all[0]) != want {
+			t.Errorf("of %q is wanted: %t", text, !want)
+		}
+	}
+}

@@ -353,6 +353,29 @@ func BenchmarkSeal(b *testing.B) {
 	}
 }
 
+// TestOneRandomKeyIsForManyDocuments: what it keys has nothing in common, for a vector that serves twice shows what it hides.
+func TestOneRandomKeyIsForManyDocuments(t *testing.T) {
+	seal := func(value string) []byte {
+		content := secret(map[string]any{"stringData": map[string]any{"a": value}})
+		out, err := cheap(content).Keyed([]byte("one random key")).Seal(content, recipients(t, toAnna))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	one, other := seal("1234"), seal("1235")
+	for _, part := range []string{"iv:", "tag:", "data:"} {
+		of := func(document []byte) string {
+			_, rest, _ := strings.Cut(line(t, document, "  a: "), part)
+			is, _, _ := strings.Cut(rest, ",")
+			return is
+		}
+		if of(one) == of(other) || of(one) == "" {
+			t.Errorf("two documents have the same %s%s", part, of(one))
+		}
+	}
+}
+
 // TestAGuessNeedsTheRandomKey plays somebody who reads the branch and guesses the document.
 func TestAGuessNeedsTheRandomKey(t *testing.T) {
 	content := secret(map[string]any{"stringData": map[string]any{"pin": "1234"}})

@@ -30,6 +30,8 @@ func TestPrintable(t *testing.T) {
 		{"line breaks and tabs become spaces", " a\r\n\tb ", "a b"},
 		{"terminal sequences lose their escape", "\x1b[31mred\u009b1m", "[31mred 1m"},
 		{"text that changes direction is straightened", "a\u202eb", "a b"},
+		{"text that is told apart from what is around it is not", "a\u2066b\u2069c\u202ad", "a b c d"},
+		{"the last control character goes, and the letter after them stays", "a\u009fb\u00a1", "a b\u00a1"},
 		{"bytes that are no text are marked", "a\xffb", "a?b"},
 		{"secrets are covered", "token=hunter2&x=hunter2", "token=***&x=***"},
 		{"long text is cut", strings.Repeat("é", 400), strings.Repeat("é", 300) + "..."},

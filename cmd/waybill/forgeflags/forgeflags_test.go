@@ -1,0 +1,107 @@
+package forgeflags
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/sources/forge"
+)
+
+// parsed are the flags of a command line.
+func parsed(t *testing.T, args ...string) (*Flags, *Evidence) {
+	t.Helper()
+	cmd := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
+	f := Add(cmd)
+	e := AddEvidence(cmd, f)
+	cmd.Flags().Bool("plain-http", false, "")
+	cmd.SetArgs(args)
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	return f, e
+}
+
+// TestWhichForge: what a flag says counts before what the CI job says, and what neither says is asked for.
+func TestWhichForge(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(" from-a-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const gitlab = "GITLAB_CI=true CI_SERVER_URL=https://gitlab.com CI_PROJECT_PATH=acme/fleet GITLAB_TOKEN=of-the-job"
+	for name, tt := range map[string]struct {
+		env, args string
+		want      forge.Job
+		says      string // of the error; empty: none
+	}{
+		"nothing":                 {"", "", forge.Job{}, "give --forge"},
+		"a kind alone":            {"", "--forge gitea", forge.Job{}, "give --forge-url"},
+		"no repository":           {"", "--forge gitea --forge-url https://git.example", forge.Job{}, "give --forge-repository"},
+		"no token":                {"", "--forge gitea --forge-url https://git.example --forge-repository acme/fleet", forge.Job{}, "there is no token for https://git.example"},
+		"an unknown kind":         {gitlab, "--forge svn", forge.Job{}, "no forge that is known"},
+		"a job":                   {gitlab, "", forge.Job{Kind: forge.GitLab, URL: "https://gitlab.com", Repository: "acme/fleet", Token: "of-the-job"}, ""},
+		"flags before a job":      {gitlab, "--forge forgejo --forge-url https://git.example --forge-repository other/fleet --token-file " + file, forge.Job{Kind: forge.Gitea, URL: "https://git.example", Repository: "other/fleet", Token: "from-a-file"}, ""},
+		"a token of no file":      {gitlab, "--token-file " + file + ".gone", forge.Job{}, "reading --token-file"},
+		"the token of Waybill":    {"WAYBILL_FORGE_TOKEN=own", "--forge github --forge-url https://github.com --forge-repository acme/fleet", forge.Job{Kind: forge.GitHub, URL: "https://github.com", Repository: "acme/fleet", Token: "own"}, ""},
+		"an app needs no token":   {"", "--forge github --forge-url https://github.com --forge-repository acme/fleet --github-app-id 1 --github-app-key-file gone", forge.Job{Kind: forge.GitHub, URL: "https://github.com", Repository: "acme/fleet"}, ""},
+		"an event of another job": {"GITHUB_ACTIONS=true GITHUB_EVENT_PATH=gone", "--forge gitea", forge.Job{}, "reading the event"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, known := range []string{"GITLAB_CI", "GITHUB_ACTIONS", "GITEA_ACTIONS", "FORGEJO_ACTIONS", "WAYBILL_FORGE_TOKEN", "GITHUB_EVENT_PATH"} {
+				t.Setenv(known, "")
+			}
+			for pair := range strings.FieldsSeq(tt.env) {
+				name, value, _ := strings.Cut(pair, "=")
+				t.Setenv(name, value)
+			}
+			f, _ := parsed(t, strings.Fields(tt.args)...)
+			got, err := f.Job()
+			if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) || err == nil && got != tt.want {
+				t.Errorf("%+v, %v; want %+v, %q", got, err, tt.want, tt.says)
+			}
+			if _, opened := f.Opened(); (opened == nil) != (tt.says == "" && f.app == "") {
+				t.Errorf("it is opened: %v", opened)
+			}
+		})
+	}
+}
+
+// TestWhoseStatusesAreEvidence: nobody's, unless that is asked for; then those of the repository that is published to.
+func TestWhoseStatusesAreEvidence(t *testing.T) {
+	t.Setenv("WAYBILL_FORGE_TOKEN", "t")
+	const at = "--forge gitea --forge-url https://git.example --forge-repository acme/fleet"
+	for args, want := range map[string]bool{at: false, at + " --commit-status-evidence": true, "--commit-status-evidence": false, at + " --commit-status-evidence --forge-published-repository branches": false} {
+		_, e := parsed(t, strings.Fields(args)...)
+		lister, err := e.Lister()
+		if (lister != nil && err == nil) != want {
+			t.Errorf("%s: %v, %v", args, lister, err)
+		}
+		if !strings.Contains(args, "evidence") && err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+	f, _ := parsed(t, "--forge", "forgejo")
+	wrong, _ := parsed(t, "--forge", "svn")
+	if f.Known() != forge.Gitea || wrong.Known() != "" {
+		t.Errorf("known are %q and %q", f.Known(), wrong.Known())
+	}
+}
+
+// TestWhoOpens: whoever has a token opens as themselves, and not as the job; http to another host has to be meant.
+func TestWhoOpens(t *testing.T) {
+	t.Setenv("WAYBILL_FORGE_TOKEN", "of-the-job")
+	for args, want := range map[string]string{
+		"--forge gitea --forge-url https://git.example": "", "--forge gitea --forge-url http://git.example": "over http", "--forge gitea --forge-url http://git.example --plain-http": "",
+	} {
+		f, _ := parsed(t, append(strings.Fields(args), "--forge-repository", "acme/fleet")...)
+		if _, err := f.OpenedBy("somebody's"); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+		if _, err := f.OpenedBy(""); err == nil {
+			t.Errorf("%s: without a token it is opened", args)
+		}
+	}
+}
