@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -20,7 +21,10 @@ func (q Query) own(m *virtual.Mapping, f Found) []Found {
 	}
 	kind := object.GroupKind{Group: f.Mapping.GroupVersionKind.Group, Kind: f.Mapping.GroupVersionKind.Kind}
 	if q.Whole {
-		if f.Object = f.Object.DeepCopyObject(); !renamed(m, kind, f.Object) {
+		f.Object = f.Object.DeepCopyObject()
+		if list, ok := f.Object.(*unstructured.UnstructuredList); ok { // a watch begins with one
+			list.Items = slices.DeleteFunc(list.Items, func(o unstructured.Unstructured) bool { return !renamed(m, kind, &o) })
+		} else if !renamed(m, kind, f.Object) {
 			return nil
 		}
 		return []Found{f}
