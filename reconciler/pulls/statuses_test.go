@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,20 +18,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status/writer"
 	"github.com/waybill-dev/waybill/test/twin"
 )
-
-const fleet = `apiVersion: cluster.karmada.io/v1alpha1
-kind: Cluster
-metadata: {name: eu}
-spec: {syncMode: Push}
----
-apiVersion: policy.karmada.io/v1alpha1
-kind: ClusterPropagationPolicy
-metadata: {name: all}
-spec:
-  resourceSelectors:
-  - {apiVersion: v1, kind: ConfigMap}
-  placement: {}
-`
 
 // recorder is a forge that remembers what it was sent.
 type recorder struct {
@@ -51,7 +38,7 @@ func (r *recorder) SetStatus(_ context.Context, s announce.Status) error {
 func TestAForgeShowsWhatBecameOfACommit(t *testing.T) {
 	repo := twin.New("announced")
 	repo.Write("main", "first", twin.Tree{
-		"fleet.yaml": twin.File([]byte(fleet)),
+		"fleet.yaml": twin.File([]byte(strings.Replace(fleet, "syncMode: Pull", "syncMode: Push", 1))),
 		"app.yaml":   twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: shop}\n")),
 	}.Folder())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

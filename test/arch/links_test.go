@@ -19,7 +19,7 @@ type shell struct{ packages, tests []string }
 var shells = map[string]shell{
 	"helm.sh/helm/v3": {
 		packages: []string{"render/helm/build", "render/engine/engines", "cmd/waybill", "cmd/waybill/newagent", "test/..."},
-		tests:    []string{"render/flux", "render/renderer", "reconciler", "reconciler/versions"},
+		tests:    []string{"render/flux", "render/renderer", "reconciler", "reconciler/pulls", "reconciler/versions"},
 	},
 	"sigs.k8s.io/kustomize/api": { // kubectl brings it, too
 		packages: []string{

@@ -1,4 +1,4 @@
-package reconciler_test
+package pulls_test
 
 import (
 	"context"
@@ -43,9 +43,8 @@ func newRequested(t *testing.T, config string) *requested {
 	p := &requested{t: t, src: t.TempDir(), bare: filepath.Join(t.TempDir(), "bare.git"), fake: forgetest.NewFake(), now: forgetest.Epoch.Add(time.Minute)}
 	run(t, ".", "init", "-q", "--bare", p.bare)
 	run(t, ".", "init", "-q", "-b", "main", p.src)
-	policies, _, _ := strings.Cut(fleet, "---\napiVersion: v1\nkind: ConfigMap")
 	change(t, p.src, map[string]string{
-		"fleet.yaml": policies, "a.yaml": strings.ReplaceAll(configMap, "%", "one"),
+		"fleet.yaml": fleet, "a.yaml": strings.ReplaceAll(configMap, "%", "one"),
 		"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {" + config + "}\n",
 	})
 	now := func() time.Time { return p.now }

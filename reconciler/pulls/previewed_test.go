@@ -1,4 +1,4 @@
-package reconciler_test
+package pulls_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package reconciler_test
+package pulls_test
 
 import (
 	"context"
@@ -36,9 +36,8 @@ func newHeld(t *testing.T) *held {
 	h := &held{src: t.TempDir(), bare: filepath.Join(t.TempDir(), "bare.git"), fake: forgetest.NewFake(), now: forgetest.Epoch.Add(time.Minute)}
 	run(t, ".", "init", "-q", "--bare", h.bare)
 	run(t, ".", "init", "-q", "-b", "main", h.src)
-	policies, _, _ := strings.Cut(fleet, "---\napiVersion: v1\nkind: ConfigMap")
 	app := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: shop}\ndata: {v: one}\n"
-	change(t, h.src, map[string]string{"fleet.yaml": policies, "cm.yaml": app, "other.yaml": strings.Replace(app, "name: app", "name: other", 1)})
+	change(t, h.src, map[string]string{"fleet.yaml": fleet, "cm.yaml": app, "other.yaml": strings.Replace(app, "name: app", "name: other", 1)})
 	now := func() time.Time { return h.now }
 	source, target := open(t.Context(), t, h.src), open(t.Context(), t, h.bare)
 	h.publisher = &reconciler.Reconciler{Seen: reconciler.NewCache(), Source: source, Target: target, Cache: cache.Memory(), Now: now, ByComment: true}
