@@ -142,3 +142,28 @@ func TestWhatGoesLastIsOfOneVersion(t *testing.T) {
 		t.Error("what the target sends nowhere does not go last, and is there all the same")
 	}
 }
+
+// TestWhatARunTakesAwayMayBeNowhere holds what two units want against what the versions want to which their runs go: of the first one an
+// object goes to c1, and of the second one none goes anywhere.
+func TestWhatARunTakesAwayMayBeNowhere(t *testing.T) {
+	objects := snapshot{{kind: "Cluster", name: "c1"}, {kind: "Cluster", name: "c2"}, {kind: "ConfigMap", name: "o1"}, {kind: "ConfigMap", name: "o2"}}
+	goes := func(policy, object, cluster string) *doc {
+		return &doc{kind: "Policy", name: policy, selects: []string{object}, clusters: []string{cluster}}
+	}
+	w := walker{stages: newStages()}
+	w.stages.commit("older", append(slices.Clone(objects), goes("p1", "o1", "c1")))
+	head := append(slices.Clone(objects), goes("p1", "o1", "c2"), goes("p2", "o2", "c2"))
+	w.stages.commit("newer", head)
+	for _, policy := range []string{"p1", "p2"} {
+		r := rollouts.Rollout{Unit: rollouts.Unit{Name: policy}}
+		r.Status.Base.Commit, r.Status.Target.Commit, r.Status.Phase = "newer", "older", rollouts.Updating
+		w.stages.records = append(w.stages.records, r)
+	}
+	there, anywhere := w.wantedTwice(evaluate(head))
+	if len(there.cells["c2"]) > 0 {
+		t.Errorf("what is to go to c2 does by both versions: %v", there.cells)
+	}
+	if _, ok := anywhere.cells["c2"]["ConfigMap/shop/o1"]; !ok || len(anywhere.cells["c2"]) != 1 {
+		t.Errorf("o1 alone is somewhere by both versions, and is said to be %v", anywhere.cells)
+	}
+}

@@ -348,6 +348,15 @@ type wants struct {
 	asked map[string]int             // by object: the replicas, where they are divided
 }
 
+// clone is the same with cells of its own.
+func (w *wants) clone() wants {
+	is := wants{cells: map[string]map[string]cell{}, asked: w.asked}
+	for cluster, cells := range w.cells {
+		is.cells[cluster] = maps.Clone(cells)
+	}
+	return is
+}
+
 // evaluate says what documents mean.
 func evaluate(docs []*doc) wants {
 	w := wants{cells: map[string]map[string]cell{}, asked: map[string]int{}}

@@ -313,10 +313,11 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 	w.counts.Divided += len(want.asked)
 	least := wants{cells: want.cells, asked: w.least(want.asked)}
 	if (!st.allow || !w.world.troubled()) && !w.isGoingBack() {
-		if wrong := lost(w.wantedTwice(want), before, after); wrong != nil {
+		there, anywhere := w.wantedTwice(want)
+		if wrong := lost(there, before, after); wrong != nil {
 			return "lost", strings.Join(wrong, "; ")
 		}
-		if wrong := slices.Concat(nowhere(want, before, after), short(least, before, after)); wrong != nil && !st.refuse {
+		if wrong := slices.Concat(nowhere(anywhere, before, after), short(least, before, after)); wrong != nil && !st.refuse {
 			return "short", strings.Join(wrong, "; ")
 		}
 	}

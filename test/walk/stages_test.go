@@ -421,28 +421,27 @@ func (w *walker) least(asked map[string]int) map[string]int {
 	return least
 }
 
-// wantedTwice is what the source wants and so does the version to which a run goes: one for which a newer version waits is carried to its
-// end first, also where the newer one wants again what it takes away ("the run ends with the commit it began with").
-func (w *walker) wantedTwice(want wants) wants {
+// wantedTwice is what the source wants in clusters, and what it wants anywhere, as far as the version to which a run goes does, too: one
+// for which a newer version waits is carried to its end first, also where the newer one wants again what it takes away ("the run ends with
+// the commit it began with").
+func (w *walker) wantedTwice(want wants) (there, anywhere wants) {
 	if w.stages == nil {
-		return want
+		return want, want
 	}
-	is := wants{cells: map[string]map[string]cell{}, asked: want.asked}
-	for cluster, cells := range want.cells {
-		is.cells[cluster] = maps.Clone(cells)
-	}
+	there, anywhere = want.clone(), want.clone()
 	head := w.stages.commits[w.stages.head]
 	for i := range w.stages.records {
 		r := &w.stages.records[i]
-		target := w.stages.commits[r.Status.Target.Commit].unit(policy(r), head)
-		for cluster, cells := range is.cells {
-			maps.DeleteFunc(cells, func(ref string, _ cell) bool {
-				_, isWanted := target.cells[cluster][ref]
-				return w.stages.refs(r, head)[ref] && !isWanted
+		target, refs := held(w.stages.commits[r.Status.Target.Commit].unit(policy(r), head).cells), w.stages.refs(r, head)
+		for cluster := range want.cells {
+			maps.DeleteFunc(there.cells[cluster], func(ref string, _ cell) bool {
+				_, isWanted := target[cluster][ref]
+				return refs[ref] && !isWanted
 			})
+			maps.DeleteFunc(anywhere.cells[cluster], func(ref string, _ cell) bool { return refs[ref] && len(target.has(ref)) == 0 })
 		}
 	}
-	return is
+	return there, anywhere
 }
 
 // goesOn publishes as long as that the last step is published lets a run go on.
