@@ -11,11 +11,16 @@ import (
 )
 
 // WithRecorded are units with those of which a run is recorded and the source has nothing any more: their versions say what they
-// had. They are in the order of their names.
+// had; and with what was recorded to stay with a unit and is of none any more, because neither the source nor what was decided last has it:
+// as long as some run is open it stays with that one, lest an older version of the unit that claimed it has clusters get it. They are in
+// the order of their names.
 func WithRecorded(found []Unit, recorded []rollouts.Rollout) []Unit {
-	is := map[rollouts.Unit]bool{}
+	is, taken := map[rollouts.Unit]bool{}, map[object.Ref]bool{}
 	for i := range found {
 		is[found[i].Unit] = true
+		for _, r := range found[i].Refs {
+			taken[r] = true
+		}
 	}
 	for i := range recorded {
 		if !is[recorded[i].Unit] {
@@ -23,6 +28,20 @@ func WithRecorded(found []Unit, recorded []rollouts.Rollout) []Unit {
 		}
 	}
 	slices.SortFunc(found, func(a, b Unit) int { return a.Compare(b.Unit) })
+	if !slices.ContainsFunc(recorded, func(r rollouts.Rollout) bool { return r.Status.Phase != rollouts.Done }) {
+		return found
+	}
+	for i := range recorded {
+		n, _ := slices.BinarySearchFunc(found, recorded[i].Unit, func(u Unit, name rollouts.Unit) int { return u.Compare(name) })
+		u := &found[n]
+		for _, r := range recorded[i].Stays {
+			if !taken[r] {
+				u.Refs, u.Stays = append(u.Refs, r), append(u.Stays, r)
+			}
+		}
+		slices.SortFunc(u.Refs, object.Ref.Compare)
+		slices.SortFunc(u.Stays, object.Ref.Compare)
+	}
 	return found
 }
 

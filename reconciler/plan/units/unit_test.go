@@ -222,6 +222,30 @@ func TestWhatMovesTogether(t *testing.T) {
 	}
 }
 
+// TestWhatStaysIsOfItsUnit: what is recorded to stay with a unit, and is of none any more, is of that one while a run is open, whichever.
+func TestWhatStaysIsOfItsUnit(t *testing.T) {
+	gone := object.Ref{Kind: "Secret", Namespace: "team", Name: "gone"}
+	first, second := rollouts.Unit{Namespace: "team", Name: "first"}, rollouts.Unit{Namespace: "team", Name: "second"}
+	for _, tt := range []struct {
+		name          string
+		first, second rollouts.Phase
+		found         []units.Unit
+		want          string
+	}{
+		{"its run is open", rollouts.Stopped, rollouts.Done, nil, "Secret/gone"},
+		{"that of another one is", rollouts.Done, rollouts.Updating, nil, "Secret/gone"},
+		{"none is", rollouts.Done, rollouts.Done, nil, ""},
+		{"another one has it", rollouts.Stopped, rollouts.Done, []units.Unit{{Unit: second, Refs: []object.Ref{gone}}}, ""},
+	} {
+		recorded := []rollouts.Rollout{{Unit: first, Stays: []object.Ref{gone}}, {Unit: second}}
+		recorded[0].Status.Phase, recorded[1].Status.Phase = tt.first, tt.second
+		all := units.WithRecorded(tt.found, recorded)
+		if len(all) != 2 || refs(all[0]) != tt.want || len(all[0].Stays) != len(all[0].Refs) {
+			t.Errorf("%s: units are %+v", tt.name, all)
+		}
+	}
+}
+
 // TestWhatIsPulledAlongTwice: what two units pull along belongs to the first by name.
 func TestWhatIsPulledAlongTwice(t *testing.T) {
 	w := here()
