@@ -188,6 +188,10 @@ func newRun(v *view, r run, target rollouts.Version) run {
 			next.WasUnhealthy = was.WasUnhealthy
 			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 		}
+		if next.Shows == "" && hasNothing(c) { // nothing came to it, so that it has nothing to say
+			next.Shows = target.Commit
+			next = entered(v, next, rollouts.Unchanged)
+		}
 		r.set(n, placed(v, &r.Status, next, c))
 	}
 	r.Status.Stages = stageStatuses(v, nil)

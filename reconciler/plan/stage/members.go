@@ -94,12 +94,15 @@ func placed(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollout
 func joined(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	e.Shows, e.Outdated = s.Base.Commit, isOutdated(c)
 	e.Joined = isStageReleased(s, e.Stage)
-	if isNothing := c.IsTarget && !c.IsBase && !c.Has && !c.Leaves; isNothing && !isBack(s) {
-		e.Shows = s.Target.Commit // what takes all away has nothing to take there
+	if hasNothing(c) && !isBack(s) {
+		e.Shows = s.Target.Commit
 		return entered(v, e, rollouts.Unchanged)
 	}
 	return placed(v, s, entered(v, e, rollouts.Pending), c)
 }
+
+// hasNothing reports a cluster that has nothing of a unit of which the target takes all away: there is nothing to take there.
+func hasNothing(c *Cluster) bool { return c.IsTarget && !c.IsBase && !c.Has && !c.Leaves }
 
 // isOutdated reports a cluster that has something of the unit that neither version of the run gives: it had that when it left the
 // fleet.
