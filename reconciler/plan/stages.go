@@ -160,13 +160,11 @@ func (s *stager) speakers() []string {
 
 // olderVersions returns what units would be at older commits today, each commit evaluated once.
 func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(commit string) (older.Units, bool) {
-	evaluated, open := map[string]*older.Units{}, map[rollouts.Unit]*rollouts.Rollout{}
+	evaluated, recorded := map[string]*older.Units{}, make(map[rollouts.Unit]*rollouts.Rollout, len(list))
 	var all []rollouts.Unit
 	for i := range list {
-		all = append(all, list[i].Unit.Unit)
-		if was := list[i].Before; was != nil && was.Status.Phase != rollouts.Done {
-			open[was.Unit] = was
-		}
+		is := list[i].Unit.Unit
+		all, recorded[is] = append(all, is), list[i].Before
 	}
 	return func(commit string) (older.Units, bool) {
 		v := s.version(commit)
@@ -177,7 +175,7 @@ func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(
 			is := older.Evaluate(older.Input{
 				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written,
 				Backends: s.table.wanted.Backends, Units: all,
-				Open: open, Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
+				Recorded: recorded, Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
 			})
 			evaluated[commit] = &is
 		}

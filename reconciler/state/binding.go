@@ -145,7 +145,17 @@ func AsPlacedBy(b karmada.ResourceBinding, placement string) *karmada.ResourceBi
 	annotations := maps.Clone(b.Annotations)
 	annotations[placementAnnotation] = placement
 	b.Annotations = annotations
+	if !Placed(&b) {
+		RecordScheduled(&b, nil, metav1.Condition{Status: metav1.ConditionTrue})
+	}
 	return &b
+}
+
+// PlacedAlike reports that two bindings, or nil, record that their templates were placed by one placement, with as many replicas in each
+// cluster.
+func PlacedAlike(a, b *karmada.ResourceBinding) bool {
+	return Placed(a) && PlacedBy(b, a.Annotations[placementAnnotation]) && a.Spec.Replicas == b.Spec.Replicas &&
+		(a == b || slices.Equal(a.Spec.Clusters, b.Spec.Clusters))
 }
 
 // Placed reports whether a binding, or nil, records that its template was placed.

@@ -114,9 +114,9 @@ func (a *asked) Fetch(ctx context.Context, branches ...string) error {
 	return a.Repository.Fetch(ctx, branches...)
 }
 
-// A call asks for the heads once, and fetches each branch once, however many commits need what other clusters had: those of a version
-// whose replicas are divided.
-func TestWhatAVerificationAsksFor(t *testing.T) {
+// divided is a site in which replicas are divided, for the values of so many publications.
+func divided(t *testing.T, values ...string) *site {
+	t.Helper()
 	s := newSite(t)
 	s.source["waybill.yaml"] = twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {rollout: {default: careful}}\n"))
 	s.source["clusters.yaml"] = twin.File([]byte(strings.NewReplacer("{name: eu}", "{name: eu, labels: {ring: a}}",
@@ -124,22 +124,43 @@ func TestWhatAVerificationAsksFor(t *testing.T) {
 			"placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}").Replace(clusters)))
 	s.source["careful.yaml"] = twin.File([]byte(strings.Replace(staged, ", beforeStageTasks: [{type: Approval}]", "", 1)))
 	s.source["web.yaml"] = twin.File([]byte(web))
-	for _, value := range []string{"second", "third", "fourth"} {
+	for _, value := range values {
+		s.before = s.repo.Clone()
 		s.publish(value)
 	}
+	return s
+}
+
+// A call asks for the heads once, and fetches each branch once, however many commits need what other clusters had: those that are not what
+// they should be without it.
+func TestWhatAVerificationAsksFor(t *testing.T) {
+	s := divided(t, "second", "third", "fourth")
 	ids := s.commits()
-	for _, tt := range []struct {
-		name string
-		ask  func(*verify.Verifier) (isSame bool, err error)
-	}{
-		{"a cluster", func(v *verify.Verifier) (bool, error) {
-			is, err := v.Verify(t.Context(), "eu")
+	const us = "waybill/cluster/us"
+	cluster := func(name string) func(v *verify.Verifier) (bool, error) {
+		return func(v *verify.Verifier) (bool, error) {
+			is, err := v.Verify(t.Context(), name)
 			return is.Same, err
-		}},
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		ask     func(*verify.Verifier) (isSame bool, err error)
+		isSame  bool
+		fetched []string
+	}{
+		{"a cluster", cluster("eu"), true, []string{eu}},
 		{"a chain", func(v *verify.Verifier) (bool, error) {
 			c, err := v.Chain(t.Context(), state.Branch, ids[len(ids)-1], func(int) func() { return func() {} })
 			return c.Same, err
-		}},
+		}, true, []string{eu, us}},
+		{"a cluster that was edited", func(v *verify.Verifier) (bool, error) {
+			s.rewrite(eu, func(m string, root twin.Tree) string {
+				root["manifests/b.yaml"] = twin.File([]byte("a: b\n"))
+				return m
+			})
+			return cluster("eu")(v)
+		}, false, []string{eu, us}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := s.by("v1")
@@ -147,8 +168,11 @@ func TestWhatAVerificationAsksFor(t *testing.T) {
 			a := &asked{Repository: p.Target, fetches: map[string]int{}}
 			p.Target = a
 			isSame, err := tt.ask(verify.New(r.Planner(), p, "v1"))
-			want := map[string]int{state.Branch: 1, eu: 1, "waybill/cluster/us": 1}
-			if err != nil || !isSame || a.heads != 1 || !maps.Equal(a.fetches, want) {
+			want := map[string]int{state.Branch: 1}
+			for _, branch := range tt.fetched {
+				want[branch] = 1
+			}
+			if err != nil || isSame != tt.isSame || a.heads != 1 || !maps.Equal(a.fetches, want) {
 				t.Errorf("the same: %v, %v; heads are asked for %d times, and branches are fetched so often: %v", isSame, err, a.heads, a.fetches)
 			}
 		})
@@ -183,6 +207,27 @@ func TestAChoiceThatWasChangedByHand(t *testing.T) {
 				t.Errorf("%+v, %v", c, err)
 			}
 		})
+	}
+}
+
+// So is how the version before is divided, of which nothing else tells where its object is removed.
+func TestADivisionThatWasChangedByHand(t *testing.T) {
+	s := divided(t)
+	config := s.source["waybill.yaml"]
+	delete(s.source, "waybill.yaml")
+	s.publish("first")
+	s.source["waybill.yaml"] = config
+	s.publish("second")
+	delete(s.source, "web.yaml")
+	s.before = s.repo.Clone()
+	s.publish("third")
+	if v, err := s.verify(state.Branch, "v1"); err != nil || !v.Same {
+		t.Errorf("as it is: %+v, %v", v, err)
+	}
+	const path = "rollouts/shop/all/divided.json"
+	s.edit(path, `"us": 2`, `"us": 4`)
+	if v, err := s.verify(state.Branch, "v1"); err != nil || v.Same || !slices.Equal(v.Differences, []string{path}) {
+		t.Errorf("changed: %+v, %v", v, err)
 	}
 }
 

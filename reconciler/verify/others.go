@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill-dev/waybill/reconciler/plan/older"
 	"github.com/waybill-dev/waybill/reconciler/planner"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
@@ -15,13 +14,12 @@ import (
 	"github.com/waybill-dev/waybill/sources/git"
 )
 
-// others reads what clusters had when a commit was written for others: an older version of the source whose replicas are divided is
-// divided by what all clusters have of it. Where none is, nobody asks for it. The state follows from that rarely: where it does, a
-// cluster had a version before its turn, or has what belonged to another unit.
+// others reads what clusters had when a commit was written for others. What it says follows from that rarely, and where it does not nobody
+// asks for it: an older version of the source is where clusters have it, where nothing else says so, a cluster had a version before its
+// turn, or has what belonged to another unit.
 func others(ctx context.Context, v *Verifier, obs *planner.Observation, s *subject) error {
 	before := obs.Input.State.Commit
-	isAsked := s.readsClusters || s.branch != state.Branch && isDivided(obs.Input.Staging.Versions)
-	if before == "" || !isAsked {
+	if before == "" || !s.readsClusters {
 		return nil
 	}
 	none := render.DefaultConfig()
@@ -59,21 +57,6 @@ func others(ctx context.Context, v *Verifier, obs *planner.Observation, s *subje
 		}
 	}
 	return nil
-}
-
-// isDivided reports that replicas are divided in one of the versions.
-func isDivided(versions map[string]*older.Version) bool {
-	for _, is := range versions {
-		if is == nil {
-			continue
-		}
-		for _, p := range is.Expanded.Policies.Set.Propagation {
-			if p.Divides() {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // sinceThen is a commit of the state branch with all that came after it.

@@ -23,7 +23,7 @@ type subject struct {
 	branch string
 	head   git.Head
 	parts  []part // what of it is compared
-	// readsClusters reports that what all clusters had is read for the state, too.
+	// readsClusters reports that what all clusters had is read, too.
 	readsClusters bool
 }
 

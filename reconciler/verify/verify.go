@@ -88,10 +88,10 @@ func (v *Verifier) rebuiltAs(ctx context.Context, what string, s *subject) (Veri
 
 // differences rebuilds a commit and says in what it differs. Where it does for
 // want of something that it was made from, or because another version wrote it, that is the
-// error. What clusters had when a commit of the state was written is read only if something differs without it.
+// error. What other clusters had when it was written is read only if something differs without it.
 func (v *Verifier) differences(ctx context.Context, s *subject) ([]string, error) {
 	differ, missing, err := v.compared(ctx, s)
-	if err == nil && len(differ) > 0 && s.branch == state.Branch {
+	if err == nil && len(differ) > 0 {
 		s.readsClusters = true
 		differ, missing, err = v.compared(ctx, s)
 	}

@@ -64,8 +64,8 @@ type Input struct {
 	// Backends is what was found of the Services that an object sends traffic to.
 	Backends func(*schedule.Decision) map[string]ingress.Found
 	Units    []rollouts.Unit
-	// Open are the runs that are open.
-	Open map[rollouts.Unit]*rollouts.Rollout
+	// Recorded is what was recorded of units last.
+	Recorded map[rollouts.Unit]*rollouts.Rollout
 	// Renderer is the version of what renders.
 	Renderer string
 	// Memo remembers digests.
@@ -82,7 +82,7 @@ type Units struct {
 	Source func(object.Ref) (isThere, isClaimed bool)
 }
 
-// Evaluate decides about units of a version, and writes them out. Division is steady from what clusters have.
+// Evaluate decides about units of a version, and writes them out. Division is steady from how it was before.
 func Evaluate(in Input) Units {
 	wanted := map[rollouts.Unit]bool{}
 	for _, name := range in.Units {
@@ -195,89 +195,61 @@ func (v *Version) source(r object.Ref) (isThere, isClaimed bool) {
 	return ok, ok && claims(v.Expanded, all[i]) != nil
 }
 
-// bindings are those of the state, but that they say where templates are by what clusters have, unless what they record was decided of
-// this version, too: then one decision serves both, also where it has not come to clusters yet. What clusters have is how a version
-// was divided that they show, but for what those got more that show another one; the target of a run is divided anew. Claimed are the
-// policies that claim the templates.
+// bindings are those of the state, but that each says where its template is by the version: as was recorded of it, or as was decided of
+// this version, too, where the binding says so, for then one decision serves both. Otherwise, as where the record is older than what is
+// recorded of divisions, and where nothing is divided, it is where clusters have it. Claimed are the policies that claim the templates.
 func (in *Input) bindings(templates []*template.Template, claimed []*policies.Propagation) map[object.Ref]*karmada.ResourceBinding {
 	all, placements := maps.Clone(in.Asked.State.Bindings), map[*policies.Propagation]string{}
 	var have []schedule.Target
 	for n, t := range templates {
-		b := all[t.Ref()]
-		if b == nil {
-			continue
-		}
-		have = in.Has(have[:0], t.Ref())
-		p := claimed[n]
-		isDivided := p != nil && p.Divides() && (t.Part == nil || len(t.Part.Failed) == 0)
-		if !isDivided && slices.Equal(have, b.Spec.Clusters) {
-			continue // what is remembered of the binding serves
-		}
-		is := *b
-		if is.Spec.Clusters = slices.Clone(have); !isDivided {
+		b, p := all[t.Ref()], claimed[n]
+		if p == nil || !p.Divides() || t.Part != nil && len(t.Part.Failed) > 0 {
+			if b == nil {
+				continue
+			}
+			if have = in.Has(have[:0], t.Ref()); slices.Equal(have, b.Spec.Clusters) {
+				continue // what is remembered of the binding serves
+			}
+			is := *b
+			is.Spec.Clusters = slices.Clone(have)
 			all[t.Ref()] = &is
 			continue
 		}
 		if _, known := placements[p]; !known {
 			placements[p] = state.Placement(&p.Spec.Placement)
 		}
-		run, replicas := in.Open[in.Version.Of[p.Object.Ref()]], in.replicas(t)
-		switch isDecided := state.PlacedBy(b, placements[p]) && b.Spec.Replicas == replicas; {
-		case isDecided:
-		case run != nil && run.Status.Target.Commit == in.Version.Commit:
-			all[t.Ref()] = &is
-		default:
-			is.Spec.Clusters = in.divided(run, t, is.Spec.Clusters, b.Spec.Clusters, replicas)
-			all[t.Ref()] = state.AsPlacedBy(is, placements[p])
+		if is := in.divided(t, p, b, placements[p]); is != nil {
+			all[t.Ref()] = is
 		}
 	}
 	return all
 }
 
-// divided is how the replicas of a template of the version were divided among clusters that have it, in a run, if one is open, by
-// which some of these have the larger of two shares: what they have together beyond the replicas is taken off those that show another
-// version, and have no more than their share of that, as it was decided; whoever has more than that has its share of this version. It is
-// taken off what they have beyond their share of this version, were it divided anew, first.
+// divided is the binding of a template of the version whose replicas are divided by a policy with a placement, as state.Placement
+// prints it. B is that of the state. It is nil if neither that nor the record says anything.
 func (in *Input) divided(
-	run *rollouts.Rollout, t *template.Template, have, decided []schedule.Target, replicas int32,
-) (targets []schedule.Target) {
-	excess, isDecided := -replicas, make(map[schedule.Target]bool, len(decided))
-	for _, t := range decided {
-		isDecided[t] = true
-	}
-	for _, t := range have {
-		excess += t.Replicas
-	}
-	if run == nil || excess <= 0 {
-		return have
-	}
-	targets = slices.Clone(have)
-	for _, share := range []func(cluster string) int32{in.anew(t), func(string) int32 { return 0 }} {
-		for i, t := range have {
-			if is, known := run.Clusters[t.Name]; known && is.Shows != in.Version.Commit && isDecided[t] {
-				less := min(excess, max(0, targets[i].Replicas-share(t.Name)))
-				targets[i].Replicas, excess = targets[i].Replicas-less, excess-less
-			}
+	t *template.Template, p *policies.Propagation, b *karmada.ResourceBinding, placement string,
+) *karmada.ResourceBinding {
+	was := in.Recorded[in.Version.Of[p.Object.Ref()]].Division(in.Version.Commit, t.Ref())
+	if b == nil {
+		if was == nil {
+			return nil
 		}
+		b = state.NewBinding(t.Object.APIVersion(), t.Ref())
 	}
-	return slices.DeleteFunc(targets, func(t schedule.Target) bool { return t.Replicas == 0 && !slices.Contains(have, t) })
-}
-
-// anew returns the shares of clusters in a template of the version, were it divided anew.
-func (in *Input) anew(t *template.Template) func(cluster string) int32 {
-	asked := in.Asked
-	asked.Policies, asked.Templates = in.Version.Expanded.Policies, []*template.Template{t}
-	st := *asked.State
-	st.Bindings, asked.State = nil, &st
-	decided := schedule.Find(schedule.Decide(asked).Decisions, t.Ref())
-	return func(cluster string) int32 {
-		for _, is := range decided.Scheduled {
-			if is.Name == cluster {
-				return is.Replicas
-			}
+	is := *b
+	switch {
+	case was != nil:
+		is.Spec.Clusters = make([]schedule.Target, 0, len(was.Clusters))
+		for _, name := range slices.Sorted(maps.Keys(was.Clusters)) {
+			is.Spec.Clusters = append(is.Spec.Clusters, schedule.Target{Name: name, Replicas: was.Clusters[name]})
 		}
-		return 0
+	case state.PlacedBy(b, placement) && b.Spec.Replicas == in.replicas(t):
+		return b
+	default:
+		is.Spec.Clusters = in.Has(nil, t.Ref())
 	}
+	return state.AsPlacedBy(is, placement)
 }
 
 // replicas is how many replicas a template of the version asks for.

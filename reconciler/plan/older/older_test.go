@@ -168,3 +168,93 @@ func TestWhatCannotBeRenderedIsNotGone(t *testing.T) {
 		})
 	}
 }
+
+// spread is an older source that divides replicas between two clusters.
+const spread = `
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us}
+spec: {syncMode: Pull}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: team}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: team}
+spec:
+  replicas: 12
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: web:1}]}}
+`
+
+// Replicas are divided as was recorded of the version, then as its binding has them if that was placed alike, and otherwise as clusters
+// have them; anew where nothing of that is known.
+func TestADivisionStays(t *testing.T) {
+	d := object.Decode("all.yaml", []byte(spread))
+	x, err := expand.Expand(expand.Input{Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{}}, engine.Unrendered)
+	if err != nil || len(d.Diags) > 0 {
+		t.Fatal(err, d.Diags)
+	}
+	policy := x.Policies.Set.Propagation[0]
+	deployment := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "web"}
+	shares := func(eu, us int32) []schedule.Target {
+		all := []schedule.Target{{Name: "eu", Replicas: eu}, {Name: "us", Replicas: us}}
+		return slices.DeleteFunc(all, func(t schedule.Target) bool { return t.Replicas == 0 })
+	}
+	bound := func(replicas int32, placement string) *karmada.ResourceBinding {
+		b := state.NewBinding("apps/v1", deployment)
+		b.Spec.Replicas, b.Spec.Clusters = replicas, shares(8, replicas-8)
+		return state.AsPlacedBy(*b, placement)
+	}
+	alike := state.Placement(&policy.Spec.Placement)
+	odd := map[string]int32{"eu": 11, "us": 1}
+	recorded := func(commit string, clusters map[string]int32) *rollouts.Rollout {
+		return &rollouts.Rollout{Unit: web, Divided: []rollouts.Division{{Commit: commit, Object: deployment, Clusters: clusters}}}
+	}
+	for _, tt := range []struct {
+		name    string
+		record  *rollouts.Rollout
+		binding *karmada.ResourceBinding
+		have    []schedule.Target
+		want    []schedule.Target
+	}{
+		{"nothing is known", nil, nil, nil, shares(6, 6)},
+		{"recorded", recorded("a", map[string]int32{"eu": 12}), nil, nil, shares(12, 0)},
+		{"recorded, though it is bound and there otherwise", recorded("a", odd), bound(12, alike), shares(10, 2), shares(11, 1)},
+		{"recorded of another version", recorded("b", map[string]int32{"eu": 12}), nil, nil, shares(6, 6)},
+		{"bound alike", nil, bound(12, alike), shares(10, 2), shares(8, 4)},
+		{"bound by another placement", nil, bound(12, "{}"), shares(10, 2), shares(10, 2)},
+		{"bound with other replicas", nil, bound(14, alike), shares(10, 2), shares(10, 2)},
+		{"what is recorded is of a cluster that is gone", recorded("a", map[string]int32{"asia": 4, "eu": 4, "us": 4}), nil, nil, shares(6, 6)},
+	} {
+		st := state.State{Bindings: map[object.Ref]*karmada.ResourceBinding{}}
+		if tt.binding != nil {
+			st.Bindings[deployment] = tt.binding
+		}
+		u := older.Evaluate(older.Input{
+			Version: &older.Version{Commit: "a", Expanded: &x, Of: map[object.Ref]rollouts.Unit{policy.Object.Ref(): web}},
+			Asked:   schedule.Input{State: &st, Memo: &schedule.Memo{}}, Units: []rollouts.Unit{web},
+			Has:      func(to []schedule.Target, _ object.Ref) []schedule.Target { return append(to, tt.have...) },
+			Recorded: map[rollouts.Unit]*rollouts.Rollout{web: tt.record},
+			Write:    manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}},
+			Backends: func(*schedule.Decision) map[string]ingress.Found { return nil },
+			Memo:     &units.Memo{},
+		})
+		if is := schedule.Find(u.Decisions, deployment); is == nil || !slices.Equal(is.Scheduled, tt.want) {
+			t.Errorf("%s: it is %+v, want %v", tt.name, is, tt.want)
+		}
+		if b := st.Bindings[deployment]; b != tt.binding {
+			t.Errorf("%s: the binding of the state is %+v", tt.name, b)
+		}
+	}
+}

@@ -108,17 +108,6 @@ func (c *comparison) published() rollouts.Version {
 	return rollouts.Version{}
 }
 
-// dividesOlder reports that an older version of the unit divides replicas.
-func dividesOlder(c *comparison) bool {
-	isDivided := func(d schedule.Decision) bool { return d.Divided() }
-	for _, v := range c.versions {
-		if v != nil && !v.isNow && slices.ContainsFunc(v.Decisions, isDivided) {
-			return true
-		}
-	}
-	return false
-}
-
 // shown are the commits whose versions matter: the two that a run is about, and those that clusters show.
 func (c *comparison) shown(commits ...string) []string {
 	if c.unit.Before != nil {

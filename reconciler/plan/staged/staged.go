@@ -146,9 +146,7 @@ func Settle(in Input) Result {
 			continue
 		}
 		out := c.decide()
-		if in.Published != in.Revision && !out.Target.Is(out.Source) && dividesOlder(c) { // by bindings, which this plan writes
-			out.Recheck = out.Recheck.By(in.Now.Add(time.Second), in.Now)
-		}
+		out.After = withDivided(out.After, c)
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, &rs)
 		}

@@ -109,27 +109,39 @@ func decode(u Unit, from *files.Blob, stages *files.Folder) (r Rollout, isOurs b
 	if stages == nil {
 		return r, isOurs, nil
 	}
-	for _, s := range stages.Entries() {
-		stage, ok := strings.CutSuffix(s.Name, ".yaml")
-		if s.Blob == nil || !ok {
-			isOurs = false
-			continue
-		}
-		var clusters stageFile
-		isOurStage, err := read(s.Blob, &clusters)
+	for _, e := range stages.Entries() {
+		isOursToo, err := r.decodeBeside(e)
 		if err != nil {
-			return r, false, fmt.Errorf("%s/%s: %w", u, s.Name, err)
+			return r, false, fmt.Errorf("%s/%s: %w", u, e.Name, err)
 		}
-		isOurs = isOurs && isOurStage && len(clusters.Clusters) > 0
-		for name, c := range clusters.Clusters {
-			if _, twice := r.Clusters[name]; twice {
-				return r, false, fmt.Errorf("%s/%s: cluster %s is in two stages", u, s.Name, name)
-			}
-			if c.Stage = stage; stage == leavingFile {
-				c.Stage = ""
-			}
-			r.Clusters[name] = c
-		}
+		isOurs = isOurs && isOursToo
 	}
 	return r, isOurs, nil
+}
+
+// decodeBeside reads a file that is in the folder of a unit, and reports whether it is written as Encode writes.
+func (r *Rollout) decodeBeside(e files.Entry) (isOurs bool, err error) {
+	stage, isStage := strings.CutSuffix(e.Name, ".yaml")
+	switch {
+	case e.Blob != nil && e.Name == dividedFile:
+		r.Divided, isOurs, err = readDivisions(e.Blob)
+		return isOurs && len(r.Divided) > 0, err
+	case e.Blob == nil || !isStage:
+		return false, nil
+	}
+	var clusters stageFile
+	isOurs, err = read(e.Blob, &clusters)
+	if err != nil {
+		return false, err
+	}
+	for name, c := range clusters.Clusters {
+		if _, twice := r.Clusters[name]; twice {
+			return false, fmt.Errorf("cluster %s is in two stages", name)
+		}
+		if c.Stage = stage; stage == leavingFile {
+			c.Stage = ""
+		}
+		r.Clusters[name] = c
+	}
+	return isOurs && len(clusters.Clusters) > 0, nil
 }

@@ -3,6 +3,7 @@
 //
 //	rollouts/<namespace|_cluster|_group>/<name>.yaml           a Rollout without its clusters
 //	rollouts/<namespace|_cluster|_group>/<name>/<stage>.yaml   the clusters of a stage
+//	rollouts/<namespace|_cluster|_group>/<name>/divided.json   how replicas are divided that no binding tells
 //
 // Package plan/stage decides what is recorded. Times are those of plans, in whole seconds and UTC,
 // and none is before one that was recorded earlier.

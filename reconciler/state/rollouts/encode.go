@@ -63,16 +63,23 @@ func (r *Rollout) files(was recorded) (_ *files.Blob, stages *files.Folder, err 
 			return nil, nil, err
 		}
 	}
-	changed := r.changed(was.Clusters)
-	if known && len(changed) == 0 {
+	changed, isDivided := r.changed(was.Clusters), !reflect.DeepEqual(r.Divided, was.Divided)
+	if known && len(changed) == 0 && !isDivided {
 		return unit, was.stages, nil
 	}
 	var entries []files.Entry
 	if was.stages != nil {
 		entries = slices.DeleteFunc(slices.Clone(was.stages.Entries()), func(e files.Entry) bool {
 			_, isChanged := changed[e.Name]
-			return isChanged
+			return isChanged || isDivided && e.Name == dividedFile
 		})
+	}
+	if isDivided && len(r.Divided) > 0 {
+		b, err := encodedDivisions(r.Divided)
+		if err != nil {
+			return nil, nil, err
+		}
+		entries = append(entries, files.FileEntry(dividedFile, b))
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		if len(changed[name]) == 0 {

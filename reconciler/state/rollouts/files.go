@@ -54,14 +54,20 @@ func encoded(v any) (*files.Blob, error) {
 // most is how much of a file is read: a stage of 10,000 clusters has a third of it.
 const most = 8 << 20
 
+// content is what is in a file.
+func content(b *files.Blob) ([]byte, error) {
+	data, err := b.Bytes()
+	if err == nil && len(data) > most {
+		return nil, errors.New("it is larger than 8 MiB")
+	}
+	return data, err
+}
+
 // read reads a file, and reports whether it is written as Encode writes.
 func read(b *files.Blob, into any) (isOurs bool, err error) {
-	data, err := b.Bytes()
+	data, err := content(b)
 	if err != nil {
 		return false, err
-	}
-	if len(data) > most {
-		return false, errors.New("it is larger than 8 MiB")
 	}
 	if content, err := object.DecodeCanonical(data); err == nil {
 		return true, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, into, true)

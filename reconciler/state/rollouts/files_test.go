@@ -35,8 +35,14 @@ func open() rollouts.Rollout {
 			"gone": {Shows: "a1", State: rollouts.Leaving},
 		},
 		Stays: []object.Ref{{Kind: "ConfigMap", Namespace: "team", Name: "settings"}},
+		Divided: []rollouts.Division{
+			{Commit: "a1", Object: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "api"}, Clusters: map[string]int32{}},
+			{Commit: "a1", Object: web, Clusters: map[string]int32{"c1": 4, "gone": 8}},
+		},
 	}
 }
+
+var web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "web"}
 
 // What is recorded is read again, and a step rewrites the file of its stage alone.
 func TestRecordsAreReadAgain(t *testing.T) {
@@ -53,7 +59,7 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	for path := range root.All() {
 		paths = append(paths, path)
 	}
-	if got, want := strings.Join(paths, " "), "_cluster/ops.yaml team/web.yaml team/web/_leaving.yaml team/web/canary.yaml"; got != want {
+	if got, want := strings.Join(paths, " "), "_cluster/ops.yaml team/web.yaml team/web/_leaving.yaml team/web/canary.yaml team/web/divided.json"; got != want {
 		t.Errorf("the files are %s, want %s", got, want)
 	}
 	next := open()
@@ -89,8 +95,12 @@ func TestWhatIsTheSameIsTakenFromBefore(t *testing.T) {
 		"one more": func(r *rollouts.Rollout) {
 			r.Clusters["c2"] = rollouts.Cluster{Stage: "canary", State: rollouts.Pending}
 		},
-		"one less": func(r *rollouts.Rollout) { delete(r.Clusters, "gone") },
-		"none":     func(r *rollouts.Rollout) { r.Clusters = map[string]rollouts.Cluster{} },
+		"another division": func(r *rollouts.Rollout) {
+			r.Divided[1].Clusters = map[string]int32{"c1": 6, "gone": 6}
+		},
+		"no division": func(r *rollouts.Rollout) { r.Divided = nil },
+		"one less":    func(r *rollouts.Rollout) { delete(r.Clusters, "gone") },
+		"none":        func(r *rollouts.Rollout) { r.Clusters = map[string]rollouts.Cluster{} },
 	}
 	root, err := rollouts.Encode([]rollouts.Rollout{open()}, nil)
 	if err != nil {
@@ -113,6 +123,49 @@ func TestWhatIsTheSameIsTakenFromBefore(t *testing.T) {
 		again := rollouts.Read(after, earlier)
 		if d := cmp.Diff(rollouts.Read(alone, nil).Rollouts, again.Rollouts); d != "" {
 			t.Errorf("%s: it is read otherwise than without an earlier record: %s", name, d)
+		}
+	}
+}
+
+// How replicas are divided is found by commit and object, and written in one way.
+func TestDivisions(t *testing.T) {
+	r := open()
+	for _, tt := range []struct {
+		commit string
+		object object.Ref
+		want   int32
+	}{{"a1", web, 4}, {"b2", web, 0}, {"a1", object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "settings"}, 0}} {
+		if is := r.Division(tt.commit, tt.object); is != nil != (tt.want > 0) || is != nil && is.Clusters["c1"] != tt.want {
+			t.Errorf("of %s by %s it is %+v", tt.object, tt.commit, is)
+		}
+	}
+	if is := (*rollouts.Rollout)(nil).Division("a1", web); is != nil {
+		t.Errorf("of nothing it is %+v", is)
+	}
+	root, err := rollouts.Encode([]rollouts.Rollout{r}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := func(text string) *rollouts.Record {
+		unit, _ := root.Lookup("team/web.yaml")
+		unit.Name = "web.yaml"
+		return rollouts.Read(files.NewFolder([]files.Entry{files.DirEntry("team", files.NewFolder([]files.Entry{unit, files.DirEntry("web", files.NewFolder(
+			[]files.Entry{files.FileEntry("divided.json", files.NewBlob([]byte(text)))},
+		))}))}), nil)
+	}
+	is := by(`[{"commit":"b","object":{"kind":"A","name":"a"},"clusters":{"c1":1}},{"commit":"a","object":{"kind":"A","name":"a"},"clusters":{"c1":2}}]`)
+	if len(is.Rollouts) != 1 || is.Rollouts[0].Division("b", object.Ref{Kind: "A", Name: "a"}) == nil {
+		t.Errorf("in another order it is read as %+v, %v", is.Rollouts, is.Unreadable)
+	}
+	written, err := rollouts.Encode(is.Rollouts, is)
+	if e, ok := written.Lookup("team/web/divided.json"); err != nil || !ok || rollouts.Read(written, nil).Unreadable[r.Unit] != nil {
+		t.Errorf("it is written as %v, %v", e, err)
+	} else if data, _ := e.Blob.Bytes(); !strings.HasPrefix(string(data), "[\n  {\n    \"commit\": \"a\",") {
+		t.Errorf("it is written as %s", data)
+	}
+	for _, text := range []string{"{}", `[{"commit":"b","replicas":1}]`} {
+		if is := by(text); is.Unreadable[r.Unit] == nil {
+			t.Errorf("%s is read as %+v", text, is.Rollouts)
 		}
 	}
 }

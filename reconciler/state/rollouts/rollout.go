@@ -71,6 +71,9 @@ type Rollout struct {
 	// Clusters are those of the unit while a run is open, by name; afterwards those that do not show the
 	// target yet.
 	Clusters map[string]Cluster
+	// Divided is how the replicas are divided of versions that clusters show, or may go back to, and that the source is not, as far
+	// as no binding says so: in the order of commits and objects.
+	Divided []Division
 }
 
 // Status is how far a run is, or how the last one ended.
