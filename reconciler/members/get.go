@@ -3,6 +3,7 @@ package members
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -147,7 +148,7 @@ func (m *Member) builder(q Query) (b *resource.Builder, namespace string, err er
 	b = resource.NewBuilder(m).Unstructured().
 		NamespaceParam(namespace).DefaultNamespace().AllNamespaces(q.AllNamespaces).
 		LabelSelectorParam(q.Labels).FieldSelectorParam(q.Fields).
-		RequestChunksOf(chunk).ResourceTypeOrNameArgs(true, q.Args...).Latest()
+		RequestChunksOf(chunk).ResourceTypeOrNameArgs(true, slices.Clone(q.Args)...).Latest() // it writes to them, and clusters are asked at once
 	if !q.Whole {
 		b = b.TransformRequests(func(r *rest.Request) { r.SetHeader("Accept", asTable) })
 	}

@@ -34,10 +34,10 @@ func newAsked(t *testing.T) *asked {
 	t.Helper()
 	a := &asked{eu: apiserver.New(t, "shop", "shop-eu-a"), us: apiserver.New(t, "shop")}
 	hangs := apiserver.New(t)
-	hangs.Before = func(r *http.Request) int {
+	hangs.Before(func(r *http.Request) int {
 		<-r.Context().Done()
 		return apiserver.Lost
-	}
+	})
 	folder := a.eu.Kubeconfigs(t, "eu", "eu-a", "other")
 	for name, s := range map[string]*apiserver.Server{"us": a.us, "hangs": hangs} {
 		text, err := os.ReadFile(filepath.Join(s.Kubeconfigs(t, name), name+".kubeconfig"))
