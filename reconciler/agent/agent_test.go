@@ -117,12 +117,12 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s := &site{T: t, server: apiserver.New(t, "waybill-system", "shop"), source: twin.New("source"), branches: t.TempDir(), status: t.TempDir(), key: key, heart: &heart{}}
-	s.server.Before = func(r *http.Request) int {
+	s.server.Before(func(r *http.Request) int {
 		if s.away.Load() && strings.Contains(r.URL.Path, "/leases/") {
 			return http.StatusInternalServerError
 		}
 		return 0
-	}
+	})
 	s.git(s.branches, "init", "-q", "--bare", ".")
 	s.git(s.status, "init", "-q", "--bare", ".")
 	return s
@@ -320,12 +320,12 @@ func TestAnAgentServesItsCluster(t *testing.T) {
 func TestAnAgentTellsWhatItSees(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.server.Before = func(r *http.Request) int {
+	s.server.Before(func(r *http.Request) int {
 		if r.URL.Path == "/readyz" {
 			return http.StatusServiceUnavailable // this is seen at once
 		}
 		return 0
-	}
+	})
 	s.publish("one", map[string]string{"eu": "Pull"})
 	s.run("agent-0", "eu")
 	const ref = "refs/heads/waybill/observed/eu"

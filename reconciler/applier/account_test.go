@@ -19,12 +19,12 @@ func TestAsWhomAClusterIsChanged(t *testing.T) {
 		s := newSite(t)
 		s.apply = tt.apply
 		var as atomic.Pointer[string]
-		s.server.Before = func(r *http.Request) int {
+		s.server.Before(func(r *http.Request) int {
 			if who := r.Header.Get("Impersonate-User"); r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/configmaps/") {
 				as.Store(&who)
 			}
 			return 0
-		}
+		})
 		in, eu := s.publish(tt.annotations, "settings")
 		if res := s.applier.Apply(t.Context(), in, eu); res.Err != nil || res.Failed() {
 			t.Fatalf("%s: %v, %+v", tt.name, res.Err, res.Report)

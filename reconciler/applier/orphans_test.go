@@ -112,12 +112,12 @@ func TestWhatALostInventoryLeft(t *testing.T) {
 		s.server.Remove(path)
 	}
 	orphans(ref("extra"), ref("old"))
-	s.server.Before = func(r *http.Request) int {
+	s.server.Before(func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/jobs") {
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	got, err := s.applier.Orphans(t.Context(), in, eu)
 	if err == nil || !strings.Contains(err.Error(), "jobs") || !slices.Equal(got, []object.Ref{ref("extra"), ref("old")}) {
 		t.Errorf("where Jobs may not be listed it lists %v, %v", got, err)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ type following struct {
 
 	source, branches *twin.Repo
 	wakes            chan struct{}
+	mu               sync.Mutex
 	happened         []string // since the last look
 	end              func()
 }
@@ -42,7 +44,11 @@ type following struct {
 func newFollowing(t *testing.T, change func(*following), names ...string) *following {
 	t.Helper()
 	f := &following{T: t, source: twin.New("source"), branches: twin.New("branches"), wakes: make(chan struct{})}
-	note := func(format string, a ...any) { f.happened = append(f.happened, fmt.Sprintf(format, a...)) }
+	note := func(format string, a ...any) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.happened = append(f.happened, fmt.Sprintf(format, a...))
+	}
 	f.Follower = applier.Follower{
 		Applier: applier.Applier{Published: &published.Reader{Branches: published.At(f.branches)}, Now: time.Now, Access: clusters.Access{Folder: t.TempDir()}},
 		Resync:  time.Hour, Log: slog.New(slog.DiscardHandler), Random: func() float64 { return 1 },
@@ -92,6 +98,8 @@ func (f *following) wake() string {
 // next is what happened since the last look, in the order of words: clusters are served at the same time.
 func (f *following) next() string {
 	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	slices.Sort(f.happened)
 	said := strings.Join(f.happened, ", ")
 	f.happened = nil
@@ -201,6 +209,8 @@ func TestWhatIsPublishedIsRefusedAsAWhole(t *testing.T) {
 type share struct {
 	mine map[string]bool
 	end  map[string]context.CancelFunc
+
+	mu   sync.Mutex
 	left []string
 }
 
@@ -210,7 +220,11 @@ func (s *share) Take(ctx context.Context, cluster string) (context.Context, func
 		return nil, nil, false
 	}
 	ctx, s.end[cluster] = context.WithCancel(ctx)
-	return ctx, func() { s.left = append(s.left, cluster) }, true
+	return ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.left = append(s.left, cluster)
+	}, true
 }
 
 // TestAReplicaFollowsItsShare, and no other clusters: one that it has to leave is left when its round has ended, and taken again when it may
@@ -265,13 +279,13 @@ func TestANewerCommitEndsARound(t *testing.T) {
 	if res := <-rounds; res.Err != nil || s.server.Get(configMap("a")) == nil {
 		t.Fatalf("the first round comes to %v", res.Err)
 	}
-	s.server.Before = func(r *http.Request) int {
+	s.server.Before(func(r *http.Request) int {
 		if r.Method == http.MethodPatch && r.URL.Path == configMap("b") {
 			publish("a", "b", "c")
 			wake()
 		}
 		return 0
-	}
+	})
 	publish("b")
 	wake()
 	res := <-rounds
@@ -296,7 +310,7 @@ func TestWhoeverAppliesAtTheSameTimeIsGivenWayTo(t *testing.T) {
 		s.publish("", "a")
 		in, eu := s.publish("", "a", "b")
 		tries := 0
-		s.server.Before = func(r *http.Request) int {
+		s.server.Before(func(r *http.Request) int {
 			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/secrets") {
 				return 0
 			}
@@ -307,7 +321,7 @@ func TestWhoeverAppliesAtTheSameTimeIsGivenWayTo(t *testing.T) {
 				s.publish("", "a", "b", fmt.Sprint("c", tries))
 			}
 			return http.StatusConflict
-		}
+		})
 		res := s.applier.Apply(t.Context(), in, eu)
 		if (res.Err != nil) != fails || fails != errors.Is(res.Err, apply.ErrRace) {
 			t.Errorf("after %d races: %v", races, res.Err)

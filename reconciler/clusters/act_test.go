@@ -113,7 +113,7 @@ func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 		s := apiserver.InMemory("shop")
 		s.Put(maps+"a", configMap(apply.Manager, owner))
 		tries, sent := 0, ""
-		s.Before = func(r *http.Request) int {
+		s.Before(func(r *http.Request) int {
 			if r.Method != http.MethodPatch {
 				return 0
 			}
@@ -125,7 +125,7 @@ func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 				s.Put(maps+"a", changed)
 			}
 			return 0
-		}
+		})
 		c, _ := looking(t, s)
 		out := does(t, c, apply.Action{Ref: ref, Verb: apply.Update, Object: with(apiserver.Object{"ours": "1"}), UID: uid(s, maps+"a"), Filled: [][]string{{"data", "k"}}, Take: apply.TakeAll})
 		if (out.Err != nil) != tt.fails || tries != tt.tries || tt.fails && !strings.Contains(out.Err.Error(), "somebody replaced it meanwhile") {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,7 +34,7 @@ func TestWhatASharedServerIsAskedFor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		shared     bool
 		namespaces int
-		lists      int // of Deployments
+		lists      int32 // of Deployments
 	}{
 		"it is the cluster's alone":  {false, 2, 1},
 		"it is shared":               {true, 2, 2},
@@ -40,13 +42,13 @@ func TestWhatASharedServerIsAskedFor(t *testing.T) {
 		"it is shared, by seventeen": {true, 17, 1},
 	} {
 		s := apiserver.InMemory()
-		lists := 0
-		s.Before = func(r *http.Request) int {
+		var lists atomic.Int32
+		s.Before(func(r *http.Request) int {
 			if strings.HasSuffix(r.URL.Path, "/deployments") {
-				lists++
+				lists.Add(1)
 			}
 			return 0
-		}
+		})
 		wanted := map[object.Ref]bool{{Kind: "Namespace", Name: "kube-system"}: true}
 		for n := range tt.namespaces {
 			r := of(fmt.Sprint("n", n), "web")
@@ -60,17 +62,17 @@ func TestWhatASharedServerIsAskedFor(t *testing.T) {
 		c := calling(t, s)
 		c.Shared = tt.shared
 		facts, err := c.Observe(t.Context(), wanted)
-		if err != nil || len(facts.Live) != len(wanted) || lists != tt.lists {
-			t.Errorf("%s: by %d lists %d of %d are found: %v", name, lists, len(facts.Live), len(wanted), err)
+		if err != nil || len(facts.Live) != len(wanted) || lists.Load() != tt.lists {
+			t.Errorf("%s: by %d lists %d of %d are found: %v", name, lists.Load(), len(facts.Live), len(wanted), err)
 		}
-		lists = 0
+		lists.Store(0)
 		refs := []object.Ref{{Kind: "ConfigMap", Namespace: "n0", Name: "it has no health"}, of("n0", "none")}
 		for r := range wanted {
 			refs = append(refs, r)
 		}
 		all, err := c.Health(t.Context(), refs)
-		if err != nil || len(all) != len(wanted)+1 || lists != tt.lists {
-			t.Errorf("%s: by %d lists there is said of %d: %v", name, lists, len(all), err)
+		if err != nil || len(all) != len(wanted)+1 || lists.Load() != tt.lists {
+			t.Errorf("%s: by %d lists there is said of %d: %v", name, lists.Load(), len(all), err)
 		}
 		for r, h := range all {
 			want := karmada.ResourceHealthy
@@ -100,7 +102,7 @@ func TestHealthOfWhatCannotBeAskedFor(t *testing.T) {
 	if got, other := c.Resource(kind), c.Resource(schema.GroupKind{Group: widget.Group, Kind: widget.Kind}); got != "deployments" || other != "" {
 		t.Errorf("kinds are called %q and %q", got, other)
 	}
-	s.Before = func(*http.Request) int { return http.StatusForbidden }
+	s.Before(func(*http.Request) int { return http.StatusForbidden })
 	c = calling(t, s)
 	if all, err := c.Health(t.Context(), []object.Ref{widget}); err == nil {
 		t.Errorf("where nothing may be asked for it is said %v", all)
@@ -108,11 +110,11 @@ func TestHealthOfWhatCannotBeAskedFor(t *testing.T) {
 	if id, err := clusters.Identify(t.Context(), "eu", s.Direct()); err == nil {
 		t.Errorf("where nothing may be asked for, it is %v", id)
 	}
-	s.Before = func(r *http.Request) int { return map[bool]int{true: http.StatusForbidden}[r.URL.Path == "/version"] }
+	s.Before(func(r *http.Request) int { return map[bool]int{true: http.StatusForbidden}[r.URL.Path == "/version"] })
 	if id, err := clusters.Identify(t.Context(), "eu", s.Direct()); err == nil {
 		t.Errorf("where its version may not be asked for, it is %v", id)
 	}
-	s.Before = nil
+	s.Before(nil)
 	if id, err := clusters.Identify(t.Context(), "eu", s.Direct()); err != nil || id != (clusters.Identity{ID: apiserver.UID, Version: "v1.35.0"}) {
 		t.Errorf("it is %v, %v", id, err)
 	}
@@ -143,10 +145,10 @@ func TestWaitingForHealth(t *testing.T) {
 		"one has failed": {func(s *apiserver.Server, _ func()) { s.Put(deployments+"web", failed()) }, "api web", false, 11 * time.Second},
 		"nobody waits":   {func(_ *apiserver.Server, cancel func()) { cancel() }, "api web", true, 10 * time.Second},
 		"it may not be asked for": {func(s *apiserver.Server, _ func()) {
-			s.Before = func(*http.Request) int { return http.StatusForbidden }
+			s.Before(func(*http.Request) int { return http.StatusForbidden })
 		}, "", true, 11 * time.Second},
 		"it does not answer": {func(s *apiserver.Server, _ func()) {
-			s.Before = func(r *http.Request) int { <-r.Context().Done(); return http.StatusGatewayTimeout }
+			s.Before(func(r *http.Request) int { <-r.Context().Done(); return http.StatusGatewayTimeout })
 		}, "api web", false, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,14 +258,17 @@ func TestWhatIsWaitedForIsAskedEverLessOften(t *testing.T) {
 				s.Put(deployments+"web", deployment("web", 0))
 				s.Put(deployments+"api", deployment("api", 1))
 				c := looked(t, s)
+				var mu sync.Mutex
 				var asked []string
-				s.Before = func(r *http.Request) int {
+				s.Before(func(r *http.Request) int {
 					if name, isOne := strings.CutPrefix(r.URL.Path, deployments); isOne {
+						mu.Lock()
+						defer mu.Unlock()
 						asked = append(asked, name)
 						return tt.refuses
 					}
 					return 0
-				}
+				})
 				if tt.ends > 0 {
 					time.AfterFunc(tt.ends, cancel)
 				}

@@ -45,12 +45,12 @@ func TestAnInventoryGrowsAndShrinks(t *testing.T) {
 	c := calling(t, s)
 	was := read(t, c)
 	refuses := 0
-	s.Before = func(r *http.Request) int {
+	s.Before(func(r *http.Request) int {
 		if r.Method == http.MethodDelete {
 			return refuses
 		}
 		return 0
-	}
+	})
 	for _, tt := range []struct {
 		entries int
 		refuses int
@@ -201,17 +201,17 @@ func TestAnInventoryThatCannotBeWrittenIsSaid(t *testing.T) {
 		s := apiserver.InMemory()
 		c := calling(t, s)
 		none := read(t, c)
-		s.Before = func(r *http.Request) int {
+		s.Before(func(r *http.Request) int {
 			if r.Method == tt.method && strings.HasSuffix(r.URL.Path, tt.at) {
 				return tt.status
 			}
 			return 0
-		}
+		})
 		kept, err := c.Store(t.Context(), none, holding(1))
 		if err == nil || errors.Is(err, apply.ErrRace) != tt.isRace || len(kept.Inventory.Entries) > 0 || len(kept.Versions) > 0 {
 			t.Errorf("%s: %v, and there is %v", name, err, kept)
 		}
-		s.Before = nil
+		s.Before(nil)
 		if _, err := c.Store(t.Context(), kept, holding(1)); err != nil {
 			t.Errorf("%s: it cannot be written when that is over: %v", name, err)
 		}
@@ -243,12 +243,12 @@ func TestAnInventoryIsDiscardedOrThatIsSaid(t *testing.T) {
 			if _, err := c.Store(t.Context(), read(t, c), holding(1)); err != nil {
 				t.Fatal(err)
 			}
-			s.Before = func(r *http.Request) int {
+			s.Before(func(r *http.Request) int {
 				if r.Method == what && (what == http.MethodDelete || status == http.StatusForbidden) {
 					return status
 				}
 				return 0
-			}
+			})
 			if err := c.Discard(t.Context(), owner); (err != nil) != fails {
 				t.Errorf("where %s comes to %d: %v", what, status, err)
 			}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,7 +121,7 @@ func TestWhatIsCreatedAnewWaitsForWhatWasThere(t *testing.T) {
 				s.Put(maps+"a", o)
 				was := uid(s, maps+"a")
 				c := looked(t, s)
-				s.Before = func(r *http.Request) int {
+				s.Before(func(r *http.Request) int {
 					switch r.Method {
 					case http.MethodDelete:
 						return tt.fails
@@ -128,7 +129,7 @@ func TestWhatIsCreatedAnewWaitsForWhatWasThere(t *testing.T) {
 						return tt.reads
 					}
 					return 0
-				}
+				})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if tt.goes > 0 {
@@ -175,13 +176,13 @@ func TestWhatCannotBeDeletedIsSaid(t *testing.T) {
 			s.Put(maps+"a", configMap(apply.Manager, owner))
 			c := looked(t, s)
 			tries := 0
-			s.Before = func(r *http.Request) int {
+			s.Before(func(r *http.Request) int {
 				if r.Method != http.MethodDelete && r.Method != http.MethodPatch {
 					return 0
 				}
 				tries++
 				return tt.before(s)
-			}
+			})
 			out := does(t, c, apply.Action{Ref: ref, Verb: verb})
 			if (out.Err != nil) != (tt.says != "") || out.Err != nil && !strings.Contains(out.Err.Error(), tt.says) || tries != tt.tries || out.Waits != "" {
 				t.Errorf("%s, %s: after %d tries it comes to %v, and waits for %q", name, verb, tries, out.Err, out.Waits)
@@ -242,7 +243,7 @@ func TestAServerThatHasNoTimeIsAskedAgain(t *testing.T) {
 				s := apiserver.InMemory("shop")
 				c := looked(t, s)
 				asked := 0
-				s.Before = func(r *http.Request) int {
+				s.Before(func(r *http.Request) int {
 					if r.Method != http.MethodPatch {
 						return 0
 					}
@@ -250,7 +251,7 @@ func TestAServerThatHasNoTimeIsAskedAgain(t *testing.T) {
 						return tt.says
 					}
 					return 0
-				}
+				})
 				out := does(t, c, apply.Action{Ref: ref, Verb: apply.Create, Object: with(nil)})
 				if (out.Err != nil) != tt.fails || asked != tt.asked {
 					t.Errorf("it is asked %d times, and it comes to %v", asked, out.Err)
@@ -267,12 +268,12 @@ func TestKindsOfAGroupThatDoesNotAnswerAreNotGone(t *testing.T) {
 		began := time.Now()
 		s := apiserver.InMemory("shop")
 		s.Put(maps+"a", configMap(apply.Manager, owner))
-		s.Before = func(r *http.Request) int {
+		s.Before(func(r *http.Request) int {
 			if r.URL.Path == "/apis/batch/v1" {
 				return http.StatusServiceUnavailable
 			}
 			return 0
-		}
+		})
 		c := calling(t, s)
 		job := object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "m"}
 		facts, err := c.Observe(t.Context(), map[object.Ref]bool{ref: true, job: true})
@@ -313,21 +314,22 @@ func TestKindsAreWaitedFor(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := apiserver.InMemory()
-				began, asked := time.Now(), 0
-				s.Before = func(r *http.Request) int {
-					asked++
+				began := time.Now()
+				var asked atomic.Int32
+				s.Before(func(r *http.Request) int {
+					asked.Add(1)
 					if r.URL.Path == "/apis/batch/v1" && time.Since(began) < tt.after {
 						return http.StatusNotFound
 					}
 					return 0
-				}
+				})
 				c := calling(t, s)
 				c.Serve(t.Context(), tt.kinds)
 				if took := time.Since(began); took < tt.least || took > tt.most {
 					t.Errorf("it is waited for %s", took)
 				}
-				if (asked == 0) != (tt.kinds == nil) {
-					t.Errorf("there are %d requests", asked)
+				if (asked.Load() == 0) != (tt.kinds == nil) {
+					t.Errorf("there are %d requests", asked.Load())
 				}
 			})
 		})

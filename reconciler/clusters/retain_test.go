@@ -53,12 +53,12 @@ func TestWhatACustomizationKeeps(t *testing.T) {
 			s := apiserver.InMemory("shop")
 			there := configMap("somebody", owner)
 			s.Put(maps+"a", there)
-			s.Before = func(r *http.Request) int {
+			s.Before(func(r *http.Request) int {
 				if r.Method == http.MethodGet && r.URL.Path == maps+"a" {
 					return tt.read
 				}
 				return 0
-			}
+			})
 			c := calling(t, s)
 			retains(c, tt.kind, tt.script)
 			if _, err := c.Observe(t.Context(), map[object.Ref]bool{ref: true}); err != nil {

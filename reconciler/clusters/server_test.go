@@ -68,12 +68,12 @@ func TestAListThatIsRefusedIsNotEmpty(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusInternalServerError} {
 		s := apiserver.New(t)
 		s.Put(maps+"a", configMap(apply.Manager, owner))
-		s.Before = func(r *http.Request) int {
+		s.Before(func(r *http.Request) int {
 			if strings.HasSuffix(r.URL.Path, "/configmaps") {
 				return status
 			}
 			return 0
-		}
+		})
 		c, facts := looking(t, s)
 		if facts.Unknown[schema.GroupKind{Kind: "ConfigMap"}] == nil {
 			t.Errorf("after %d, ConfigMaps are taken for gone", status)
@@ -84,12 +84,12 @@ func TestAListThatIsRefusedIsNotEmpty(t *testing.T) {
 		}
 	}
 	s := apiserver.New(t)
-	s.Before = func(r *http.Request) int {
+	s.Before(func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/deployments") {
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	c, _ := looking(t, s)
 	if all, err := c.Health(t.Context(), []object.Ref{{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}}); err == nil {
 		t.Errorf("of what may not be listed it is said %v", all)
@@ -169,7 +169,7 @@ func TestWhatTookThePlaceMeanwhileStays(t *testing.T) {
 			s.Put(maps+"a", configMap(apply.Manager, owner))
 			c, _ := looking(t, s)
 			changed := false
-			s.Before = func(r *http.Request) int {
+			s.Before(func(r *http.Request) int {
 				if r.Method == http.MethodDelete || r.Method == http.MethodPatch {
 					if !changed {
 						change(s)
@@ -177,7 +177,7 @@ func TestWhatTookThePlaceMeanwhileStays(t *testing.T) {
 					changed = true
 				}
 				return 0
-			}
+			})
 			for _, o := range c.Apply(t.Context(), []apply.Action{{Ref: ref, Verb: verb}}, owner) {
 				if o.Err != nil {
 					t.Errorf("%s, %s: %v", name, verb, o.Err)
@@ -347,12 +347,12 @@ func TestAnInventoryThatMayNotBeReadIsNotNone(t *testing.T) {
 			delete(o["metadata"].(apiserver.Object), "labels")
 			s.Put(at, o)
 		}
-		s.Before = func(r *http.Request) int {
+		s.Before(func(r *http.Request) int {
 			if i := strings.Index(r.URL.Path, part); i >= 0 && (part != "/secrets" || strings.HasSuffix(r.URL.Path, part)) {
 				return http.StatusForbidden
 			}
 			return 0
-		}
+		})
 		if read, err := c.Inventory(t.Context(), owner); err == nil {
 			t.Errorf("where %s may not be read there is %+v", part, read)
 		}
@@ -415,7 +415,7 @@ func TestWatchTellsOrEnds(t *testing.T) {
 
 	c, _ = looking(t, s)
 	open := make(chan struct{}, 1)
-	s.Before = func(r *http.Request) int {
+	s.Before(func(r *http.Request) int {
 		if r.URL.Query().Get("watch") != "" {
 			select {
 			case open <- struct{}{}:
@@ -423,7 +423,7 @@ func TestWatchTellsOrEnds(t *testing.T) {
 			}
 		}
 		return 0
-	}
+	})
 	ended = watch(t.Context(), c)
 	<-open
 	s.Put(maps+"b", configMap("kubectl", owner))
@@ -508,12 +508,12 @@ func TestWhatFluxAppliesNow(t *testing.T) {
 		if tt.is != nil {
 			s.Put(at, tt.is)
 		}
-		s.Before = func(r *http.Request) int {
+		s.Before(func(r *http.Request) int {
 			if r.URL.Path == at {
 				return tt.fails
 			}
 			return 0
-		}
+		})
 		c, err := clusters.Open("eu", "", "", s.Reach())
 		if err != nil {
 			t.Fatal(err)
@@ -578,12 +578,12 @@ func TestOwnedIsWhatWeApplied(t *testing.T) {
 		o["metadata"].(apiserver.Object)["name"] = name
 		s.Put(maps+name, o)
 	}
-	s.Before = func(r *http.Request) int {
+	s.Before(func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/jobs") {
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	c, _ := looking(t, s)
 	all, err := c.Owned(t.Context(), owner)
 	if !slices.Equal(all, []object.Ref{ref}) || err == nil || !strings.Contains(err.Error(), "jobs") {
@@ -619,12 +619,12 @@ func TestWhatIsOwnedIsFoundOnEveryPage(t *testing.T) {
 	if !slices.IsSortedFunc(found, object.Ref.Compare) || len(slices.Compact(found)) != all+1 {
 		t.Error("they are not in order, or some are there twice")
 	}
-	s.Before = func(r *http.Request) int {
+	s.Before(func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/secrets") {
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	if found, err = c.Owned(t.Context(), owner); err == nil || len(found) != all {
 		t.Errorf("where Secrets may not be listed, found are %d, want %d: %v", len(found), all, err)
 	}

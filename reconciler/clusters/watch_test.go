@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,13 +68,25 @@ func thing(name string, status apiserver.Object) apiserver.Object {
 // watched is what a client tells of health while it watches.
 type watched struct {
 	client *clusters.Client
-	told   []string
 	end    func() // the watch
+
+	mu   sync.Mutex
+	told []string
+}
+
+// has reports that something was told since the last time.
+func (w *watched) has(said string) bool {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.told, said)
 }
 
 // next is what was told since the last time.
 func (w *watched) next() string {
 	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	said := strings.Join(w.told, " ")
 	w.told = nil
 	return said
@@ -90,6 +104,8 @@ func watching(t *testing.T, s *apiserver.Server, refs ...object.Ref) *watched {
 		if len(h.Pods) > 0 {
 			said += fmt.Sprint(h.Pods)
 		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.told = append(w.told, said)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -175,7 +191,7 @@ func TestHealthThatTimeChanges(t *testing.T) {
 		"it comes after the first of them": {begin: []step{hasPeer, comes}, after: time.Minute, want: "a: b:InProgress b:"},
 		"it is gone before":                {before: []step{comes}, meanwhile: func(s *apiserver.Server, _ *watched) { s.Remove(path) }, want: "b:NotFound"},
 		"it may not be read": {before: []step{comes}, meanwhile: func(s *apiserver.Server, _ *watched) {
-			s.Before = func(*http.Request) int { return http.StatusInternalServerError }
+			s.Before(func(*http.Request) int { return http.StatusInternalServerError })
 		}},
 		"nobody watches": {before: []step{comes}, meanwhile: func(_ *apiserver.Server, w *watched) { w.end() }},
 		"it has a status before": {before: []step{comes}, meanwhile: func(s *apiserver.Server, _ *watched) {
@@ -201,8 +217,8 @@ func TestHealthThatTimeChanges(t *testing.T) {
 					tt.meanwhile(s, w)
 				}
 				for time.Since(began) < 2*time.Minute {
-					if synctest.Wait(); slices.Contains(w.told, "b:") != (tt.after > 0 && time.Since(began) >= tt.after) {
-						t.Fatalf("after %s there is told %q", time.Since(began), w.told)
+					if w.has("b:") != (tt.after > 0 && time.Since(began) >= tt.after) {
+						t.Fatalf("after %s there is told %q", time.Since(began), w.next())
 					}
 					time.Sleep(time.Second)
 				}
@@ -292,14 +308,13 @@ func TestAWatchThatIsRefusedIsTriedAgain(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				s := apiserver.InMemory("shop")
-				asked := 0
-				s.Before = func(r *http.Request) int {
+				var asked atomic.Int32
+				s.Before(func(r *http.Request) int {
 					if r.URL.Query().Get("watch") == "" {
 						return 0
 					}
-					asked++
-					return map[bool]int{true: tt.first, false: tt.then}[asked == 1]
-				}
+					return map[bool]int{true: tt.first, false: tt.then}[asked.Add(1) == 1]
+				})
 				_, ended := following(ctx, t, s, schema.GroupKind{Kind: "ConfigMap"})
 				s.EndWatches()
 				time.Sleep(10 * time.Minute)
@@ -315,10 +330,10 @@ func TestAWatchThatIsRefusedIsTriedAgain(t *testing.T) {
 				if tt.ends {
 					t.Errorf("it does not end")
 				}
-				if asked < 15 || asked > 40 { // once in half a minute, or a bit later
-					t.Errorf("%s: it is asked for %d times in ten minutes", name, asked)
+				if n := asked.Load(); n < 15 || n > 40 { // once in half a minute, or a bit later
+					t.Errorf("%s: it is asked for %d times in ten minutes", name, n)
 				}
-				s.Before = nil
+				s.Before(nil)
 				time.Sleep(time.Minute)
 				cancel()
 				<-ended //nolint:errcheck // whatever it says, it has ended

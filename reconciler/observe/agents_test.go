@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -239,6 +240,7 @@ func TestWhoseObservationIsRead(t *testing.T) {
 type refs struct {
 	*twin.Repo
 
+	mu      sync.Mutex
 	big     string
 	away    error // what it answers who fetches
 	fetched []string
@@ -247,8 +249,24 @@ type refs struct {
 	fails   error               // what it answers who looks at the refs
 }
 
+// beat has a commit stand at a ref.
+func (r *refs) beat(ref string, at git.Head) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beats[ref] = at
+}
+
+// answers has whoever looks at the refs get an error from now on; nil: none.
+func (r *refs) answers(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fails = err
+}
+
 // RemoteRefs implements RefReader.
 func (r *refs) RemoteRefs(ctx context.Context, wanted func(ref string, id files.ID) bool) (git.RemoteRefs, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.fails != nil {
 		return git.RemoteRefs{}, r.fails
 	}
@@ -268,6 +286,8 @@ func (r *refs) RemoteRefs(ctx context.Context, wanted func(ref string, id files.
 
 // Fetch implements published.Repository.
 func (r *refs) Fetch(_ context.Context, branches ...string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.fetched = append(r.fetched, branches...)
 	if r.away != nil {
 		return r.away

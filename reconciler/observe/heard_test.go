@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,23 +66,34 @@ type hearing struct {
 	target   *branches
 	told     *refs
 	said     *lines
-	recorded int // times
+	recorded atomic.Int32 // times
 }
 
 // branches is a repository that may be away, and of which is told when it is fetched.
 type branches struct {
 	*twin.Repo
 
+	mu      sync.Mutex
 	fails   error
 	fetched func()
 }
 
+// answers has whoever fetches get an error from now on; nil: none.
+func (b *branches) answers(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fails = err
+}
+
 // Fetch implements published.Repository.
 func (b *branches) Fetch(context.Context, ...string) error {
-	if b.fetched != nil {
-		b.fetched()
+	b.mu.Lock()
+	fetched, fails := b.fetched, b.fails
+	b.mu.Unlock()
+	if fetched != nil {
+		fetched()
 	}
-	return b.fails
+	return fails
 }
 
 // registers writes which clusters are registered to the state branch, beside what else is there.
@@ -110,7 +122,7 @@ func newHearing(t *testing.T, origin string, registered ...*karmada.Cluster) *he
 	registers(t, h.target.Repo, registered...)
 	h.Agents = &Agents{
 		Recorder: Recorder{Target: h.target, Now: time.Now}, Status: h.told, Origin: origin, Log: slog.New(h.said),
-		Recorded: func() { h.recorded++ }, Receiver: &receive.Receiver{Now: time.Now},
+		Recorded: func() { h.recorded.Add(1) }, Receiver: &receive.Receiver{Now: time.Now},
 	}
 	return h
 }
@@ -145,7 +157,7 @@ func (h *hearing) beatsAs(cluster string, by signing.Key, at time.Time) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	h.told.beats[heartbeat.Refs+cluster] = git.Head{Message: b.Text(), Signed: []byte(b.Text()), Signature: signature}
+	h.told.beat(heartbeat.Refs+cluster, git.Head{Message: b.Text(), Signed: []byte(b.Text()), Signature: signature})
 }
 
 // observes has an agent write what it observes.
@@ -198,8 +210,8 @@ func TestALeaseFromTheFirstBeatToTheNextProcess(t *testing.T) {
 			h.beats("eu", eu)
 			h.passes(10 * time.Second)
 		}
-		if got := h.recordedOf("eu") + "; us " + h.recordedOf("us") + "; pushed " + h.recordedOf("pushed"); got != "beats True, ready True v1.35.0; us nothing; pushed nothing" || h.recorded != 1 {
-			t.Errorf("while it beats, %s is recorded, in %d commits", got, h.recorded)
+		if got := h.recordedOf("eu") + "; us " + h.recordedOf("us") + "; pushed " + h.recordedOf("pushed"); got != "beats True, ready True v1.35.0; us nothing; pushed nothing" || h.recorded.Load() != 1 {
+			t.Errorf("while it beats, %s is recorded, in %d commits", got, h.recorded.Load())
 		}
 		if head, _, err := h.target.Branch(t.Context(), state.Branch); err != nil || !strings.Contains(head.Message, "eu: Ready is True (ClusterReady), waybill.dev/Heartbeat is True") {
 			t.Errorf("the commit says %q", head.Message)
@@ -210,17 +222,17 @@ func TestALeaseFromTheFirstBeatToTheNextProcess(t *testing.T) {
 
 		// it beats no more
 		h.passes(25 * time.Second)
-		if h.recorded != 1 {
+		if h.recorded.Load() != 1 {
 			t.Error("the lease ends early")
 		}
 		h.passes(20 * time.Second)
-		if got := h.recordedOf("eu"); got != "beats False, ready Unknown v1.35.0" || h.recorded != 2 {
-			t.Errorf("when it is silent, %s is recorded, in %d commits", got, h.recorded)
+		if got := h.recordedOf("eu"); got != "beats False, ready Unknown v1.35.0" || h.recorded.Load() != 2 {
+			t.Errorf("when it is silent, %s is recorded, in %d commits", got, h.recorded.Load())
 		}
 		stop()
 
 		// the next one waits for it, and takes no beat of before
-		h.told.beats[heartbeat.Refs+"eu"] = first
+		h.told.beat(heartbeat.Refs+"eu", first)
 		stop = h.runs("two")
 		h.passes(30 * time.Second)
 		if got := h.recordedOf("eu"); got != "beats True, ready True v1.35.0" {
@@ -258,29 +270,29 @@ func TestWhoCannotLookJudgesNobody(t *testing.T) {
 		defer h.runs("one")()
 		h.passes(12 * time.Second)
 		h.beats("eu", eu)
-		if h.recorded != 0 || !slices.Contains(h.said.taken(), "agents not heard") {
-			t.Errorf("%d commits, where none can be made", h.recorded)
+		if h.recorded.Load() != 0 || !slices.Contains(h.said.taken(), "agents not heard") {
+			t.Errorf("%d commits, where none can be made", h.recorded.Load())
 		}
 		h.target.Refuse()
 		h.passes(10 * time.Second)
-		if got := h.recordedOf("eu"); got != "beats True, ready -" || h.recorded != 1 {
-			t.Errorf("%s is recorded, in %d commits", got, h.recorded)
+		if got := h.recordedOf("eu"); got != "beats True, ready -" || h.recorded.Load() != 1 {
+			t.Errorf("%s is recorded, in %d commits", got, h.recorded.Load())
 		}
-		h.told.fails = errors.New("connection refused")
+		h.told.answers(errors.New("connection refused"))
 		h.passes(5 * time.Minute)
-		h.told.fails = nil
+		h.told.answers(nil)
 		h.passes(11 * time.Second)
-		if got := h.recordedOf("eu"); got != "beats True, ready -" || h.recorded != 1 || !slices.Contains(h.said.taken(), "agents not heard") {
-			t.Errorf("who could not look records %s, in %d commits", got, h.recorded)
+		if got := h.recordedOf("eu"); got != "beats True, ready -" || h.recorded.Load() != 1 || !slices.Contains(h.said.taken(), "agents not heard") {
+			t.Errorf("who could not look records %s, in %d commits", got, h.recorded.Load())
 		}
 		h.beats("eu", eu)
 		h.passes(10 * time.Second)
-		h.target.fails = errors.New("connection refused")
+		h.target.answers(errors.New("connection refused"))
 		h.passes(5 * time.Minute)
-		h.target.fails = nil
+		h.target.answers(nil)
 		h.passes(6 * time.Second)
-		if got := h.recordedOf("eu"); got != "beats True, ready -" || h.recorded != 1 || !slices.Contains(h.said.taken(), "agents not heard") {
-			t.Errorf("who could not read which clusters there are records %s, in %d commits", got, h.recorded)
+		if got := h.recordedOf("eu"); got != "beats True, ready -" || h.recorded.Load() != 1 || !slices.Contains(h.said.taken(), "agents not heard") {
+			t.Errorf("who could not read which clusters there are records %s, in %d commits", got, h.recorded.Load())
 		}
 		h.passes(40 * time.Second)
 		if got := h.recordedOf("eu"); got != "beats False, ready Unknown" {
@@ -328,7 +340,7 @@ func TestWhatMovesBeforeItIsRecorded(t *testing.T) {
 				stop := h.runs("one")
 				h.passes(time.Second)
 				stop()
-				if got := fmt.Sprintf("eu %s; us %s; %d", h.recordedOf("eu"), h.recordedOf("us"), h.recorded); got != tt.want {
+				if got := fmt.Sprintf("eu %s; us %s; %d", h.recordedOf("eu"), h.recordedOf("us"), h.recorded.Load()); got != tt.want {
 					t.Errorf("recorded is %s; want %s", got, tt.want)
 				}
 			})
@@ -347,8 +359,8 @@ func TestAnAgentThatTellsSomethingElseAllTheTime(t *testing.T) {
 			h.observes("eu", eu, &karmada.ClusterStatus{KubernetesVersion: fmt.Sprintf("v1.%d.0", n)})
 			h.passes(10 * time.Second)
 		}
-		if h.recorded != 11 {
-			t.Errorf("in ten minutes it is recorded %d times", h.recorded)
+		if h.recorded.Load() != 11 {
+			t.Errorf("in ten minutes it is recorded %d times", h.recorded.Load())
 		}
 	})
 }
@@ -377,9 +389,9 @@ func TestClustersThatComeGoAndGetKeys(t *testing.T) {
 		h.beats("us", us)
 		h.beats("eu", eu) // by the key of before
 		h.passes(20 * time.Second)
-		before := h.recorded
+		before := h.recorded.Load()
 		h.passes(50 * time.Second)
-		if got := h.recordedOf("eu") + ", us " + h.recordedOf("us"); got != "beats False, ready Unknown, us beats True, ready -" || h.recorded != before+1 {
+		if got := h.recordedOf("eu") + ", us " + h.recordedOf("us"); got != "beats False, ready Unknown, us beats True, ready -" || h.recorded.Load() != before+1 {
 			t.Errorf("after a key was replaced and a cluster went, %s is recorded", got)
 		}
 	})
@@ -398,10 +410,10 @@ func TestAgentsThatAreCutOffTogether(t *testing.T) {
 			h.beats("us", us)
 			h.passes(2 * time.Second)
 		}
-		before := h.recorded
+		before := h.recorded.Load()
 		h.passes(time.Minute)
-		if got := h.recordedOf("eu") + ", us " + h.recordedOf("us"); got != "beats False, ready Unknown, us beats False, ready Unknown" || h.recorded != before+1 {
-			t.Errorf("%s is recorded, in %d commits", got, h.recorded-before)
+		if got := h.recordedOf("eu") + ", us " + h.recordedOf("us"); got != "beats False, ready Unknown, us beats False, ready Unknown" || h.recorded.Load() != before+1 {
+			t.Errorf("%s is recorded, in %d commits", got, h.recorded.Load()-before)
 		}
 	})
 }
@@ -422,13 +434,13 @@ func TestRoomThatAgentsTellWaits(t *testing.T) {
 		for _, step := range []struct {
 			after   time.Duration
 			version string
-			want    int // commits
+			want    int32 // commits
 		}{
 			{0, "v1.35.0", 1}, {0, "v1.35.0", 2}, {0, "v1.35.0", 2}, {time.Minute, "v1.36.0", 3}, {time.Minute, "v1.36.0", 3}, {3 * time.Minute, "v1.36.0", 4},
 		} {
 			h.passes(step.after)
-			if tells(step.version); h.recorded != step.want {
-				t.Errorf("when %d nodes are told by %s, there are %d commits; want %d", nodes, step.version, h.recorded, step.want)
+			if tells(step.version); h.recorded.Load() != step.want {
+				t.Errorf("when %d nodes are told by %s, there are %d commits; want %d", nodes, step.version, h.recorded.Load(), step.want)
 			}
 		}
 	})

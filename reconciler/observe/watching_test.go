@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +34,7 @@ type watching struct {
 
 	target   *twin.Repo
 	said     *lines
-	recorded int // times
+	recorded atomic.Int32 // times
 
 	mu      sync.Mutex
 	watched map[string]*seeing
@@ -58,7 +59,7 @@ func newWatching(t *testing.T, registered ...*karmada.Cluster) *watching {
 			t.Fatal(err)
 		}
 	}
-	w.Observer = NewObserver(Recorder{Target: w.target, Now: time.Now}, clusters.Access{Folder: folder}, slog.New(w.said), func() { w.recorded++ })
+	w.Observer = NewObserver(Recorder{Target: w.target, Now: time.Now}, clusters.Access{Folder: folder}, slog.New(w.said), func() { w.recorded.Add(1) })
 	w.Left = func(cluster string) { w.note("left " + cluster) }
 	w.survey = func(ctx context.Context, c survey.Cluster, report func(observation.Facts)) error {
 		s := &seeing{c, report, make(chan error)}
@@ -188,23 +189,23 @@ func TestWhatIsSeenIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		eu, us := pushed("eu"), pushed("us")
 		w := newWatching(t, eu, us)
-		seen := 0
-		w.Saw = func(string, observation.Facts) { seen++ }
+		var seen atomic.Int32
+		w.Saw = func(string, observation.Facts) { seen.Add(1) }
 		w.Observe([]*karmada.Cluster{eu, us}, []*karmada.Cluster{eu, us}, nil)
 		w.passes(time.Second)
 		w.sees("eu", serving("v1.35.0"))
 		w.passes(time.Second)
 		w.sees("us", serving("v1.35.0"))
-		if got := w.versions(); got != "" || w.recorded != 0 {
+		if got := w.versions(); got != "" || w.recorded.Load() != 0 {
 			t.Errorf("one alone is recorded: %s", got)
 		}
 		w.passes(time.Second)
-		if got := w.versions(); got != "eu v1.35.0, us v1.35.0" || w.recorded != 1 || seen != 2 {
-			t.Errorf("%s is recorded, in %d commits, of %d looks", got, w.recorded, seen)
+		if got := w.versions(); got != "eu v1.35.0, us v1.35.0" || w.recorded.Load() != 1 || seen.Load() != 2 {
+			t.Errorf("%s is recorded, in %d commits, of %d looks", got, w.recorded.Load(), seen.Load())
 		}
 		w.sees("eu", serving("v1.35.0"))
 		w.passes(3 * time.Second)
-		if w.recorded != 1 {
+		if w.recorded.Load() != 1 {
 			t.Error("what is recorded is recorded again")
 		}
 
@@ -212,7 +213,7 @@ func TestWhatIsSeenIsRecorded(t *testing.T) {
 		w.passes(time.Second)
 		w.sees("eu", serving("v1.35.0"))
 		w.passes(3 * time.Second)
-		if w.recorded != 1 {
+		if w.recorded.Load() != 1 {
 			t.Error("who plans is told of what nobody recorded")
 		}
 
@@ -225,13 +226,13 @@ func TestWhatIsSeenIsRecorded(t *testing.T) {
 		w.target.Refuse(state.Branch)
 		w.said.taken()
 		turn()
-		if said := w.said.taken(); w.recorded != 1 || !slices.Contains(said, "observation not recorded") {
-			t.Errorf("%d commits, where none can be made; it says %q", w.recorded, said)
+		if said := w.said.taken(); w.recorded.Load() != 1 || !slices.Contains(said, "observation not recorded") {
+			t.Errorf("%d commits, where none can be made; it says %q", w.recorded.Load(), said)
 		}
 		w.target.Refuse()
 		turn()
-		if got := w.versions(); got != "eu v1.36.0, us v1.35.0" || w.recorded != 2 {
-			t.Errorf("%s is recorded, in %d commits", got, w.recorded)
+		if got := w.versions(); got != "eu v1.36.0, us v1.35.0" || w.recorded.Load() != 2 {
+			t.Errorf("%s is recorded, in %d commits", got, w.recorded.Load())
 		}
 
 		// one is registered no more, and the one who observes does not know yet
@@ -246,10 +247,10 @@ func TestWhatIsSeenIsRecorded(t *testing.T) {
 		late := w.watched["us"]
 		w.Observe([]*karmada.Cluster{eu}, []*karmada.Cluster{eu}, nil)
 		w.passes(time.Second)
-		seen = 0
+		seen.Store(0)
 		late.report(*serving("v1.38.0")) // nobody waits for it
 		w.passes(3 * time.Second)
-		if seen != 0 {
+		if seen.Load() != 0 {
 			t.Error("what is seen of a cluster that is not watched any more is told")
 		}
 	})
@@ -321,14 +322,14 @@ func TestRoomWaitsForWhatWasRecorded(t *testing.T) {
 		for _, step := range []struct {
 			after   time.Duration
 			version string
-			want    int // commits
+			want    int32 // commits
 		}{
 			{0, "v1.35.0", 1}, {0, "v1.35.0", 2}, {time.Minute, "v1.35.0", 2}, {0, "v1.36.0", 2}, {time.Minute, "v1.36.0", 3}, {time.Minute, "v1.36.0", 3}, {150 * time.Second, "v1.36.0", 4},
 		} {
 			w.passes(step.after)
 			pods /= 2
-			if sees(step.version); w.recorded != step.want {
-				t.Errorf("with room for %d pods there are %d commits; want %d", pods, w.recorded, step.want)
+			if sees(step.version); w.recorded.Load() != step.want {
+				t.Errorf("with room for %d pods there are %d commits; want %d", pods, w.recorded.Load(), step.want)
 			}
 		}
 	})

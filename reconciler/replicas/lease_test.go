@@ -190,12 +190,12 @@ func TestWorkGoesOnWhileNobodyCanGetTheLease(t *testing.T) {
 	t.Parallel()
 	s := apiserver.New(t, "waybill")
 	var away atomic.Bool
-	s.Before = func(*http.Request) int {
+	s.Before(func(*http.Request) int {
 		if away.Load() {
 			return http.StatusInternalServerError
 		}
 		return 0
-	}
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	n := newLeading(ctx, t, s, "first", untilDone)
 	until(t, "the term", func() bool { return n.works.Load() == 1 && n.Holds() })
@@ -232,12 +232,12 @@ func TestWhatGoesOnEndsBeforeTheProgramDoes(t *testing.T) {
 	t.Parallel()
 	s := apiserver.New(t, "waybill")
 	var away atomic.Bool
-	s.Before = func(*http.Request) int {
+	s.Before(func(*http.Request) int {
 		if away.Load() {
 			return http.StatusInternalServerError
 		}
 		return 0
-	}
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	finish := make(chan struct{})
 	broken := errors.New("broken")
@@ -328,12 +328,12 @@ func TestWhoCannotRenewItsLeaseLeaves(t *testing.T) {
 	t.Parallel()
 	s := apiserver.New(t, "waybill")
 	var hangs atomic.Bool
-	s.Before = func(r *http.Request) int {
+	s.Before(func(r *http.Request) int {
 		if hangs.Load() {
 			<-r.Context().Done()
 		}
 		return 0
-	}
+	})
 	m, stop, ended := member(t, s, "first", replicas.Times{Lease: time.Hour, Renew: time.Second, Retry: 50 * time.Millisecond})
 	var served context.Context
 	leave := func() {}
@@ -429,12 +429,12 @@ func TestALeaseThatIsRenewedIsNotAbandoned(t *testing.T) {
 	put("gone", 1)
 	put("back", 1)
 	var renewed atomic.Int64
-	s.Before = func(r *http.Request) int {
+	s.Before(func(r *http.Request) int {
 		if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "-back") {
 			put("back", int(renewed.Add(1))+1)
 		}
 		return 0
-	}
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()

@@ -32,15 +32,12 @@ type Object = map[string]any
 type Server struct {
 	*httptest.Server
 
-	// Before is asked before each request is answered: a status other than zero refuses it, and Lost loses it on its way. It
-	// may change what there is, as somebody else would. Nil: nothing happens.
-	Before func(r *http.Request) int
-	// After is asked when a request was carried out: false loses the answer on its way. Nil: none is.
-	After func(r *http.Request) bool
 	// Conflict says who owns a field that somebody applies; an empty manager: nobody. Nil: nobody does.
 	Conflict func(r *http.Request) (manager, field string)
 
 	mu      sync.Mutex
+	before  func(*http.Request) int
+	after   func(*http.Request) bool
 	version int
 	objects map[string]Object // by path
 	events  []event

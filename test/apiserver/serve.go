@@ -15,10 +15,33 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
+// Before has the server ask before each request is answered, from now on: a status other than zero refuses it, and Lost loses it on its way.
+// Who is asked may change what there is, as somebody else would. Nil: nobody is asked.
+func (s *Server) Before(ask func(*http.Request) int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = ask
+}
+
+// After has the server ask when a request was carried out, from now on: false loses the answer on its way. Nil: none is.
+func (s *Server) After(ask func(*http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.after = ask
+}
+
+// asks are who is asked now.
+func (s *Server) asks() (before func(*http.Request) int, after func(*http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.before, s.after
+}
+
 // serve answers a request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if s.Before != nil {
-		switch status := s.Before(r); status {
+	before, after := s.asks()
+	if before != nil {
+		switch status := before(r); status {
 		case 0:
 		case Lost:
 			panic(http.ErrAbortHandler)
@@ -47,7 +70,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.handle(buffer, r, body)
 	s.mu.Unlock()
-	if s.After != nil && !s.After(r) {
+	if after != nil && !after(r) {
 		panic(http.ErrAbortHandler)
 	}
 	maps.Copy(w.Header(), buffer.header)

@@ -15,6 +15,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/waybill-dev/waybill/sources"
@@ -25,8 +26,7 @@ import (
 // author writes every commit that no Waybill writes.
 var author = git.Author{Name: "a person", Email: "person@example.com"}
 
-// Repo is a repository in memory. It implements published.Repository, and is not safe
-// for concurrent use.
+// Repo is a repository in memory. It implements published.Repository. Its branches may be read and moved at the same time.
 type Repo struct {
 	// Order, if it is set, rearranges the files of each snapshot before anyone sees them.
 	Order func([]sources.File)
@@ -36,7 +36,9 @@ type Repo struct {
 	// Sign signs the commits that follow; nil: they are not signed.
 	Sign git.Signer
 
-	name    string
+	name string
+
+	mu      sync.Mutex // of all that follows
 	heads   map[string]files.ID
 	commits map[files.ID]git.Head
 	parents map[files.ID][]files.ID
@@ -53,14 +55,19 @@ func New(name string) *Repo {
 
 // Clone returns a repository that has what this one has, and goes its own way.
 func (r *Repo) Clone() *Repo {
-	c := *r
-	c.heads, c.commits, c.parents = maps.Clone(r.heads), maps.Clone(r.commits), maps.Clone(r.parents)
-	return &c
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &Repo{
+		Order: r.Order, Now: r.Now, Sign: r.Sign, name: r.name,
+		heads: maps.Clone(r.heads), commits: maps.Clone(r.commits), parents: maps.Clone(r.parents), refused: r.refused,
+	}
 }
 
 // Write commits a folder on top of a branch, as a person does. What is signed of the commit is
 // its message.
 func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	h := git.Head{Parent: r.heads[branch], Tree: root, Message: message, Author: author, When: r.Now}
 	if r.Sign != nil {
 		h.Signed = []byte(message)
@@ -78,10 +85,16 @@ func (r *Repo) Write(branch, message string, root *files.Folder) files.ID {
 }
 
 // Delete deletes a branch.
-func (r *Repo) Delete(branch string) { delete(r.heads, branch) }
+func (r *Repo) Delete(branch string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.heads, branch)
+}
 
 // Shallow has a branch be without its history: what it was before cannot be read.
 func (r *Repo) Shallow(branch string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for id := r.commits[r.heads[branch]].Parent; !id.IsZero(); {
 		parent := r.commits[id].Parent
 		delete(r.commits, id)
@@ -90,16 +103,25 @@ func (r *Repo) Shallow(branch string) {
 }
 
 // SetBack has branches be where they were in another repository. What was committed since is there, as in a cache.
-func (r *Repo) SetBack(to *Repo) { r.heads = maps.Clone(to.heads) }
+func (r *Repo) SetBack(to *Repo) {
+	was := to.Clone()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heads = was.heads
+}
 
 // Restore has all be as it was in another repository, as after a restore from a backup.
 func (r *Repo) Restore(from *Repo) {
-	r.SetBack(from)
-	r.commits, r.parents = maps.Clone(from.commits), maps.Clone(from.parents)
+	was := from.Clone()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heads, r.commits, r.parents = was.heads, was.commits, was.parents
 }
 
 // Has implements published.Repository.
 func (r *Repo) Has(ids ...files.ID) map[files.ID]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	has := map[files.ID]bool{}
 	for _, id := range ids {
 		_, has[id] = r.commits[id]
@@ -113,9 +135,13 @@ func (*Repo) Last() (map[string]files.ID, error) { return nil, nil }
 // Refuse makes the repository one behind a server that cannot push atomically and takes
 // nothing for the given branches, until Refuse is called again. With no branches it is
 // one that moves all or none.
-func (r *Repo) Refuse(branches ...string) { r.refused = branches }
+func (r *Repo) Refuse(branches ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refused = branches
+}
 
-// move stores a commit and has a branch stand at it.
+// move stores a commit and has a branch stand at it. The lock is held.
 func (r *Repo) move(branch string, h git.Head, parents ...files.ID) files.ID {
 	h.Commit = id(h, parents)
 	if len(parents) > 0 {
@@ -142,6 +168,8 @@ func (r *Repo) Name() string { return r.name }
 
 // Resolve knows branches and whole ids.
 func (r *Repo) Resolve(_ context.Context, rev string) (files.ID, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if id, err := files.ParseID(rev); err == nil {
 		if _, ok := r.commits[id]; ok {
 			return id, nil
@@ -156,6 +184,8 @@ func (r *Repo) Resolve(_ context.Context, rev string) (files.ID, error) {
 
 // IsAncestor implements published.Repository.
 func (r *Repo) IsAncestor(_ context.Context, a, b files.ID) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	open, seen := []files.ID{b}, map[files.ID]bool{}
 	for len(open) > 0 {
 		at := open[len(open)-1]
@@ -174,19 +204,27 @@ func (r *Repo) IsAncestor(_ context.Context, a, b files.ID) (bool, error) {
 }
 
 // Heads implements published.Repository.
-func (r *Repo) Heads(context.Context) (map[string]files.ID, error) { return maps.Clone(r.heads), nil }
+func (r *Repo) Heads(context.Context) (map[string]files.ID, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.heads), nil
+}
 
 // Fetch implements published.Repository.
 func (*Repo) Fetch(context.Context, ...string) error { return nil }
 
 // Branch implements published.Repository.
 func (r *Repo) Branch(_ context.Context, name string) (git.Head, bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	h, ok := r.commits[r.heads[name]]
 	return h, ok, nil
 }
 
 // Commit implements published.Repository.
 func (r *Repo) Commit(_ context.Context, id files.ID) (git.Head, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	h, ok := r.commits[id]
 	if !ok {
 		return h, fmt.Errorf("reading commit %s: %w", id, git.ErrMissing)
@@ -221,6 +259,8 @@ func (r *Repo) Within(ctx context.Context, id files.ID, folder string) (git.Head
 
 // Publish implements published.Repository.
 func (r *Repo) Publish(_ context.Context, updates []git.Update) ([]files.ID, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	ids := make([]files.ID, len(updates))
 	for i, u := range updates {
 		ids[i] = id(head(u), u.Parents())
@@ -283,7 +323,10 @@ func (r *Repo) Snapshot(ctx context.Context, rev, subdir string) (sources.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	h := r.commits[id]
+	h, err := r.Commit(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	subject, _, _ := strings.Cut(h.Message, "\n")
 	s := &snapshot{root: h.Tree, revision: sources.Revision{
 		Repo: r.name, Ref: rev, Commit: id.String(), When: h.When, Subject: subject, Message: h.Message,

@@ -77,10 +77,11 @@ func (s *writer) books() []book.Book {
 // pair is two clusters that do not reach each other: eu-1 has an agent, which writes its book, and us-1 another one, which is told of it.
 type pair struct {
 	*fleet
-	writer  *writer
-	booked  []services.Booked
+	writer *writer
+	booked []services.Booked
+
+	mu      sync.Mutex // of what others read while the test goes on
 	eu, us  *push.Exchange
-	mu      sync.Mutex
 	refused []endpoints.Refusal
 }
 
@@ -101,13 +102,16 @@ func (p *pair) begins() {
 		e.Reaches = func(c *karmada.Cluster) bool { return c.Name == name }
 		return e
 	}
-	p.eu, p.us = agent("eu-1"), agent("us-1")
-	p.eu.Writer = p.writer
-	p.us.Refused = func(_ string, all []endpoints.Refusal) {
+	eu, us := agent("eu-1"), agent("us-1")
+	eu.Writer = p.writer
+	us.Refused = func(_ string, all []endpoints.Refusal) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.refused = all
 	}
+	p.mu.Lock()
+	p.eu, p.us = eu, us
+	p.mu.Unlock()
 	p.goBy(exchange.Services{Endpoints: exchange.Apply, MinInterval: metav1.Duration{Duration: time.Second}})
 }
 
@@ -128,10 +132,13 @@ func (p *pair) appliedTo(e *push.Exchange, cluster, file string) {
 func (p *pair) carries() {
 	go func() {
 		for p.Context().Err() == nil {
-			if all, _ := p.us.Books.Sought(); len(all) == 1 {
+			p.mu.Lock()
+			us := p.us
+			p.mu.Unlock()
+			if all, _ := us.Books.Sought(); len(all) == 1 {
 				if kept, err := p.writer.Last(p.Context(), "eu-1", book.Kept{}); err == nil && kept.Ref != "" {
-					p.us.Books.Read(all[0], &kept.Book, nil)
-					p.us.Books.Looked(10*time.Hour, 0)
+					us.Books.Read(all[0], &kept.Book, nil)
+					us.Books.Looked(10*time.Hour, 0)
 				}
 			}
 			time.Sleep(p.takes(2 * time.Second))
@@ -542,13 +549,13 @@ func TestAnAgentThatMayNotList(t *testing.T) {
 		p := newPair(t)
 		p.speed = 100
 		var asked atomic.Int64
-		p.servers["eu-1"].Before = func(r *http.Request) int {
+		p.servers["eu-1"].Before(func(r *http.Request) int {
 			if strings.Contains(r.URL.Path, "endpointslices") {
 				asked.Add(1)
 				return http.StatusForbidden
 			}
 			return 0
-		}
+		})
 		if hasOne {
 			p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.5")))
 		}

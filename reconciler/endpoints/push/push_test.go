@@ -170,12 +170,12 @@ func (f *fleet) fail(cluster string, fails *atomic.Bool, is bool) {
 // failing makes a cluster that fails on demand.
 func (f *fleet) failing(cluster string) *atomic.Bool {
 	fails := &atomic.Bool{}
-	f.servers[cluster].Before = func(*http.Request) int {
+	f.servers[cluster].Before(func(*http.Request) int {
 		if fails.Load() {
 			return http.StatusServiceUnavailable
 		}
 		return 0
-	}
+	})
 	return fails
 }
 
@@ -385,12 +385,12 @@ func TestALabelThatSomebodyEdits(t *testing.T) {
 func TestNothingIsDeletedUntilAllIsApplied(t *testing.T) {
 	f := newFleet(t, "eu-1", "us-1")
 	var refuses atomic.Bool
-	f.servers["us-1"].Before = func(r *http.Request) int {
+	f.servers["us-1"].Before(func(r *http.Request) int {
 		if refuses.Load() && r.Method == http.MethodPatch {
 			return http.StatusInternalServerError
 		}
 		return 0
-	}
+	})
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	f.applied("us-1", imports)
 	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)

@@ -120,13 +120,13 @@ func TestAProviderThatIsMadeAnew(t *testing.T) {
 // watches counts the watches of a cluster that are open.
 func (f *fleet) watches(cluster string) *atomic.Int64 {
 	n := &atomic.Int64{}
-	f.servers[cluster].Before = func(r *http.Request) int {
+	f.servers[cluster].Before(func(r *http.Request) int {
 		if r.URL.Query().Get("watch") != "" {
 			n.Add(1)
 			context.AfterFunc(r.Context(), func() { n.Add(-1) })
 		}
 		return 0
-	}
+	})
 	return n
 }
 
@@ -200,7 +200,7 @@ func TestAWatchThatIsRefused(t *testing.T) {
 	f := newFleet(t, "eu-1", "us-1")
 	began := f.now()
 	var lists atomic.Int64
-	f.servers["eu-1"].Before = func(r *http.Request) int {
+	f.servers["eu-1"].Before(func(r *http.Request) int {
 		switch {
 		case !strings.HasSuffix(r.URL.Path, "/endpointslices"):
 		case r.URL.Query().Get("watch") != "":
@@ -209,7 +209,7 @@ func TestAWatchThatIsRefused(t *testing.T) {
 			lists.Add(1)
 		}
 		return 0
-	}
+	})
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	f.applied("us-1", imports)
 	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
@@ -229,12 +229,12 @@ func TestAWatchThatIsRefused(t *testing.T) {
 
 // refuses has a cluster fail whenever a slice is applied to it.
 func (f *fleet) refuses(cluster, slice string) {
-	f.servers[cluster].Before = func(r *http.Request) int {
+	f.servers[cluster].Before(func(r *http.Request) int {
 		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/"+slice) {
 			return http.StatusInternalServerError
 		}
 		return 0
-	}
+	})
 }
 
 // TestWhatFailsIsSaidOnce has a slice that cannot be applied beside one that changes again and again.
@@ -272,12 +272,12 @@ func TestWhatFailsHoldsBackItsServiceAlone(t *testing.T) {
 func TestACredentialThatIsReplaced(t *testing.T) {
 	f := newFleet(t, "eu-1", "us-1")
 	var ended atomic.Bool
-	f.servers["us-1"].Before = func(r *http.Request) int {
+	f.servers["us-1"].Before(func(r *http.Request) int {
 		if ended.Load() && r.Header.Get("Authorization") != "Bearer two" {
 			return http.StatusUnauthorized
 		}
 		return 0
-	}
+	})
 	f.has("eu-1", "api", "api-1", "10.101.0.5")
 	f.applied("us-1", imports)
 	f.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
@@ -291,10 +291,10 @@ func TestACredentialThatIsReplaced(t *testing.T) {
 func TestManyServices(t *testing.T) {
 	f := newFleet(t, "eu-1", "us-1")
 	var longest atomic.Int64
-	f.servers["eu-1"].Before = func(r *http.Request) int {
+	f.servers["eu-1"].Before(func(r *http.Request) int {
 		longest.Store(max(longest.Load(), int64(len(r.URL.RawQuery))))
 		return 0
-	}
+	})
 	var lines []string
 	for n := range 1000 {
 		lines = append(lines, fmt.Sprintf(`{"namespace": "shop", "service": "api-%d", "style": "native", "from": ["eu-1"]}`, n))
