@@ -2,7 +2,6 @@ package render
 
 import (
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/waybill-dev/waybill/render/object"
@@ -16,8 +15,8 @@ func unknownHint(field string) string {
 		return configHint
 	}
 	name, ok := path[len(path)-1].(string)
-	if near := words.Nearest(name, fieldsAt(path[:len(path)-1])); ok && near != "" {
-		return "did you mean " + strconv.Quote(near) + "? " + configHint
+	if meant := words.Meant(name, fieldsAt(path[:len(path)-1]), ""); ok && meant != "" {
+		return meant + " " + configHint
 	}
 	return configHint
 }

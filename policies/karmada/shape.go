@@ -16,6 +16,7 @@ import (
 	strictjson "sigs.k8s.io/json"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // shaper holds a JSON value against the type it is to be decoded into, and reports
@@ -199,7 +200,7 @@ func membersOf(t reflect.Type) map[string]member {
 // same name one level down; failing that, it lists what there is.
 func whichField(key string, known map[string]member) string {
 	names := slices.Sorted(maps.Keys(known))
-	if hint := meant(key, names); hint != "" {
+	if hint := words.Meant(key, names, ""); hint != "" {
 		return hint
 	}
 	for _, name := range names {

@@ -48,11 +48,7 @@ func (r *reader) fail(at field, hint, format string, args ...any) {
 
 // unknown notes a field or an annotation that there is not.
 func (r *reader) unknown(at field, name string, known []string, what string) {
-	hint := "there are " + strings.Join(known, ", ")
-	if n := words.Nearest(name, known); n != "" {
-		hint = "did you mean " + strconv.Quote(n) + "?"
-	}
-	r.add(at, diag.UnknownField, diag.Error, "is not "+what, hint)
+	r.add(at, diag.UnknownField, diag.Error, "is not "+what, words.Meant(name, known, "there are "+strings.Join(known, ", ")))
 }
 
 // mapping reads a mapping that has the fields of a type, by their names in JSON. It is nil where there is

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -146,11 +145,8 @@ func (b *binder) unknown(pos diag.Pos, field, name, namespace string) {
 
 // hint says what to write instead of a name.
 func hint(name string, names []string) string {
-	switch near := words.Nearest(name, names); {
-	case near != "":
-		return "did you mean " + strconv.Quote(near) + "?"
-	case len(names) == 0:
+	if len(names) == 0 {
 		return `add the strategy to the source, or write "none"`
 	}
-	return `there are ` + words.List(names) + `; write one of them, or "none"`
+	return words.Meant(name, names, `there are `+words.List(names)+`; write one of them, or "none"`)
 }

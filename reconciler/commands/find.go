@@ -75,9 +75,5 @@ func namedRollout(all []rollouts.Rollout, name string) (*rollouts.Rollout, error
 	for i := range all {
 		names = append(names, all[i].Unit.String())
 	}
-	hint := "there are " + words.List(names)
-	if near := words.Nearest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return nil, fmt.Errorf("%s does not go out in stages; %s", name, hint)
+	return nil, fmt.Errorf("%s does not go out in stages; %s", name, words.Meant(name, names, "there are "+words.List(names)))
 }

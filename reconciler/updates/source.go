@@ -175,12 +175,9 @@ func (s *Source) markersOfNone(set *images.Set) map[images.Name]bool {
 			for _, p := range set.Policies {
 				names = append(names, p.Name.Namespace+":"+p.Name.Name)
 			}
-			hint := "add the policy, or remove the marker"
-			if near := words.Nearest(n.Namespace+":"+n.Name, names); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
 			s.Diags = append(s.Diags, diag.Diagnostic{
-				Code: diag.BadMarker, Severity: diag.Error, Pos: m.Pos, Hint: hint,
+				Code: diag.BadMarker, Severity: diag.Error, Pos: m.Pos,
+				Hint:    words.Meant(n.Namespace+":"+n.Name, names, "add the policy, or remove the marker"),
 				Message: fmt.Sprintf("the marker of an image names the ImagePolicy %s, which is not in the source", n),
 			})
 		}

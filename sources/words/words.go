@@ -72,3 +72,11 @@ func Nearest(word string, candidates []string) string {
 	}
 	return best
 }
+
+// Meant asks whether somebody meant the candidate that is Nearest to a word; where none is, it says otherwise.
+func Meant(word string, candidates []string, otherwise string) string {
+	if near := Nearest(word, candidates); near != "" {
+		return "did you mean " + strconv.Quote(near) + "?"
+	}
+	return otherwise
+}

@@ -74,3 +74,12 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+func TestMeant(t *testing.T) {
+	if got, want := words.Meant("cluster-aest", []string{"cluster-east"}, "none"), `did you mean "cluster-east"?`; got != want {
+		t.Errorf("of a slip it says %q, want %q", got, want)
+	}
+	if got := words.Meant("west", []string{"cluster-east"}, "there is cluster-east"); got != "there is cluster-east" {
+		t.Errorf("of what is far it says %q", got)
+	}
+}

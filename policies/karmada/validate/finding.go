@@ -80,7 +80,7 @@ func oneOf[T ~string](fs *findings, at field, value T, allowed ...T) {
 		fs.fail(at, diag.RequiredField, "is required", "write "+alternatives(names))
 		return
 	}
-	fs.fail(at, diag.UnsupportedValue, fmt.Sprintf("%q is not supported; want %s", value, alternatives(names)), meant(string(value), names))
+	fs.fail(at, diag.UnsupportedValue, fmt.Sprintf("%q is not supported; want %s", value, alternatives(names)), words.Meant(string(value), names, ""))
 }
 
 // alternatives spells a list as people do: "a", "b" or "c".
@@ -175,12 +175,4 @@ func (fs *findings) values(at field, operator metav1.LabelSelectorOperator, valu
 			fs.fail(at.at("values"), diag.ConflictingFields, fmt.Sprintf("has no meaning with operator %q", operator), "remove it, or write In or NotIn")
 		}
 	}
-}
-
-// meant is a hint with the candidate that was probably meant, or empty.
-func meant(word string, candidates []string) string {
-	if n := words.Nearest(word, candidates); n != "" {
-		return "did you mean " + strconv.Quote(n) + "?"
-	}
-	return ""
 }

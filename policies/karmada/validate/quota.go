@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // quotaName is a label's value too (section E.7).
@@ -94,6 +95,6 @@ func checkQuotaResource(fs *findings, at field, name string) {
 	of := strings.TrimPrefix(strings.TrimPrefix(name, corev1.DefaultResourceRequestsPrefix), "limits.")
 	known := append([]string{"cpu", "memory", "ephemeral-storage", "requests.storage"}, counts...)
 	if !slices.Contains(known, name) && (of == name || !slices.Contains(known[:3], of)) {
-		fs.fail(at, diag.UnsupportedValue, fmt.Sprintf("%q is no resource that a quota bounds", name), meant(name, known))
+		fs.fail(at, diag.UnsupportedValue, fmt.Sprintf("%q is no resource that a quota bounds", name), words.Meant(name, known, ""))
 	}
 }

@@ -132,7 +132,7 @@ func (r *reader) names(list []string, path []any) {
 			r.found = append(r.found, diag.Diagnostic{
 				Code: diag.UnknownCluster, Severity: diag.Warning, Pos: r.object.FieldPos(below(path, i)),
 				Message: fmt.Sprintf("%s names the cluster %q, which is not registered", policies.Name(r.object), name),
-				Hint:    meant(name, slices.Clone(r.known.names), "registered are "+words.List(r.known.names)),
+				Hint:    words.Meant(name, r.known.names, "registered are "+words.List(r.known.names)),
 			})
 		}
 	}
@@ -145,7 +145,7 @@ func (r *reader) label(key string, values []string, path []any) {
 		for k := range r.labels {
 			keys = append(keys, k)
 		}
-		r.say("no cluster has the label "+key, meant(key, keys, "waybill get clusters -o yaml shows their labels"), path)
+		r.say("no cluster has the label "+key, words.Meant(key, distinct(keys), "waybill get clusters -o yaml shows their labels"), path)
 		return
 	}
 	r.values("cluster has the label "+key, values, r.labels[key], path)
@@ -156,7 +156,7 @@ func (r *reader) values(what string, values, known []string, path []any) {
 	for _, v := range values {
 		if !slices.Contains(known, v) {
 			given := slices.DeleteFunc(slices.Clone(known), func(s string) bool { return s == "" })
-			r.say(fmt.Sprintf("no %s %q", what, v), meant(v, given, "clusters have "+listed(given)), path)
+			r.say(fmt.Sprintf("no %s %q", what, v), words.Meant(v, distinct(given), "clusters have "+listed(given)), path)
 		}
 	}
 }

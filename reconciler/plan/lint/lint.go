@@ -7,15 +7,12 @@
 package lint
 
 import (
-	"slices"
-
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/render/diag"
-	"github.com/waybill-dev/waybill/sources/words"
 )
 
 // mostHints is how many selectors that select nothing are given a hint: each is held against all
@@ -67,12 +64,3 @@ func within(n expand.Inner, outer *schedule.Decision) *schedule.Decision {
 }
 
 func (f *finder) report(ds ...diag.Diagnostic) { f.found = append(f.found, ds...) }
-
-// meant is a hint with the word that was probably meant, or what to do instead.
-func meant(word string, known []string, otherwise string) string {
-	slices.Sort(known)
-	if n := words.Nearest(word, slices.Compact(known)); n != "" {
-		return "did you mean " + n + "?"
-	}
-	return otherwise
-}

@@ -206,11 +206,11 @@ func (f *finder) hint(s *selector) (hint string, isMistake bool) {
 		if n == "" || words.Distance(s.says.Kind, n) > typing {
 			return "the source has no " + s.says.Kind + " that a policy may place" + in(where), s.says.Name != "" || s.says.LabelSelector != nil
 		}
-		return "did you mean " + n + "?", true
+		return words.Meant(s.says.Kind, kinds, ""), true
 	case len(names) == 0:
 		return "the source has it as " + words.List(distinct(versions)), true
 	case s.says.Name != "":
-		return meant(s.says.Name, names, "the source has "+words.List(distinct(names))), true
+		return words.Meant(s.says.Name, distinct(names), "the source has "+words.List(distinct(names))), true
 	}
 	return "check its labels", true
 }

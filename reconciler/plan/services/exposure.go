@@ -88,13 +88,10 @@ func (s *settler) unknown(is *service, named []karmada.Named) {
 		if _, ok := s.in.Policies.Position(name); ok {
 			continue
 		}
-		hint := "registered are " + words.List(s.exchange.clusters)
-		if near := words.Nearest(name, s.exchange.clusters); near != "" {
-			hint = "did you mean " + near + "?"
-		}
 		s.report(diag.Diagnostic{
 			Code: diag.MatchesNothing, Severity: diag.Warning, Pos: is.by.FieldPos(first.At(i)),
-			Message: fmt.Sprintf("%s names the cluster %q, which is not registered", is.name(), name), Hint: hint,
+			Message: fmt.Sprintf("%s names the cluster %q, which is not registered", is.name(), name),
+			Hint:    words.Meant(name, s.exchange.clusters, "registered are "+words.List(s.exchange.clusters)),
 		})
 	}
 }

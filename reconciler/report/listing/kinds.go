@@ -71,11 +71,8 @@ func kindCalled(word string) (*kind, error) {
 		}
 		known = append(known, kinds[i].names...)
 	}
-	meant := ""
-	if near := words.Nearest(word, known); near != "" {
-		meant = fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return nil, fmt.Errorf("there is no list of %q%s; want %s, or --clusters for what clusters hold now", word, meant, ownNames())
+	others := fmt.Sprintf("want %s, or --clusters for what clusters hold now", ownNames())
+	return nil, fmt.Errorf("there is no list of %q; %s", word, strings.TrimSpace(words.Meant(word, known, "")+" "+others))
 }
 
 // ownNames lists the lists that are no part of another one, and flux, which prints none.

@@ -85,10 +85,7 @@ func (q Query) missing(k *kind, here []item) error {
 		if slices.Contains(known, name) {
 			continue
 		}
-		meant := fmt.Sprintf("`waybill get %s` lists those there are", k.names[0])
-		if near := words.Nearest(name, known); near != "" {
-			meant = fmt.Sprintf("did you mean %q?", near)
-		}
+		meant := words.Meant(name, known, fmt.Sprintf("`waybill get %s` lists those there are", k.names[0]))
 		return &NotFoundError{fmt.Sprintf("there is no %s %q%s; %s", k.names[1], name, in(q.Namespace), meant)}
 	}
 	return nil
