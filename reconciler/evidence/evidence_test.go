@@ -3,14 +3,17 @@ package evidence_test
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/evidence"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 var web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
@@ -41,6 +44,52 @@ func TestOfWhatEvidenceCounts(t *testing.T) {
 		}
 		if _, asked := all[web]; asked != (len(tt.want) > 0) {
 			t.Errorf("%s: it is in the list: %v", tt.name, asked)
+		}
+	}
+}
+
+// What is known of an object in a cluster. It is gone where somebody looked, nobody says that it is there, and neither what is published
+// nor the round that was applied last has it: until the next round it is there.
+func TestSeen(t *testing.T) {
+	is, was := files.NewBlob([]byte("is")), files.NewBlob([]byte("was"))
+	head := files.Sum("commit", []byte("head"))
+	healthy := func(p status.Phase) *status.Object {
+		return &status.Object{Applied: status.Application{Phase: p}, Health: status.Health{State: karmada.ResourceHealthy}}
+	}
+	at := func(commit files.ID, reason string) status.Summary {
+		return status.Summary{Commit: commit, Verdict: status.Verdict{Reason: reason}}
+	}
+	unknown := evict.Seen{Health: karmada.ResourceUnknown}
+	for _, tt := range []struct {
+		name  string
+		found evidence.Found
+		want  evict.Seen
+	}{
+		{"nothing has it", evidence.Found{Cluster: at(head, status.Applied), Head: head}, evict.Seen{Health: karmada.ResourceUnknown, UpToDate: true, Gone: true}},
+		{"the last round has it", evidence.Found{Cluster: at(files.ID{}, status.Applied), Head: head, Round: was}, unknown},
+		{"it is published", evidence.Found{Cluster: at(files.ID{}, status.Applied), Head: head, Published: is}, unknown},
+		{"nobody looked", evidence.Found{Cluster: at(head, status.Unreachable), Head: head}, unknown},
+		{"nothing was published", evidence.Found{Cluster: at(files.ID{}, status.Applied)}, evict.Seen{Health: karmada.ResourceUnknown, Gone: true}},
+		{
+			"it is there as it is published",
+			evidence.Found{Cluster: at(head, status.Applied), Head: head, Object: healthy(status.PhaseApplied), Published: is, Applied: is},
+			evict.Seen{Health: karmada.ResourceHealthy, Done: true, Current: true, UpToDate: true},
+		},
+		{
+			"it is there as it was published before",
+			evidence.Found{Cluster: at(head, status.Applied), Head: head, Object: healthy(status.PhaseApplied), Published: is, Applied: was},
+			evict.Seen{Health: karmada.ResourceHealthy, Done: true, UpToDate: true},
+		},
+		{
+			"it was refused",
+			evidence.Found{Cluster: at(head, status.Applied), Head: head, Object: healthy(status.PhaseFailed), Published: is, Applied: is},
+			evict.Seen{Health: karmada.ResourceHealthy, Done: true, UpToDate: true},
+		},
+		{"it is there, and is published no longer", evidence.Found{Cluster: at(files.ID{}, status.Applied), Head: head, Object: healthy(status.PhaseApplied), Applied: was}, evict.Seen{Health: karmada.ResourceHealthy, Done: true}},
+		{"it was healthy before the cluster was cut off", evidence.Found{Cluster: at(head, status.Unreachable), Head: head, Object: healthy(status.PhaseApplied), Published: is, Applied: is}, unknown},
+	} {
+		if got := tt.found.Seen(); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
 }
