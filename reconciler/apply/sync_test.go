@@ -235,6 +235,18 @@ func TestHooksStayUntilTheirPhaseEnds(t *testing.T) {
 	m.syncs(t, branch, "two", "script ? ? migrate ? -script -migrate seed ? last -seed", "")
 }
 
+// TestAHookThatRunsBesideOneThatFailed is not deleted: what it does would be cut off halfway.
+func TestAHookThatRunsBesideOneThatFailed(t *testing.T) {
+	branch := []Object{
+		manifest("batch/v1 Job shop/breaks", nil, hookIs+"PreSync", policyIs+"HookFailed"),
+		manifest("batch/v1 Job shop/ends", nil, hookIs+"PreSync", policyIs+"HookFailed"),
+		manifest("batch/v1 Job shop/runs", nil, hookIs+"PreSync", policyIs+"HookFailed,HookSucceeded"),
+	}
+	m := newModel()
+	m.sick["breaks"], m.sick["runs"] = Unhealthy{Failed: true, Why: "it exited with 1"}, Unhealthy{Why: "it runs"}
+	m.syncs(t, branch, "one", "breaks ends runs ? -breaks", "it exited with 1")
+}
+
 // TestHooksOutlastTheirCommit has a newer commit wait for a hook that still runs.
 func TestHooksOutlastTheirCommit(t *testing.T) {
 	branch := func(value string) []Object {
