@@ -67,11 +67,16 @@ func (g *game) arrive(p *player, answered bool) {
 		return
 	}
 	p.begun = false
-	g.wrote++
-	g.leases[p.me] = record{member: p.me, renewal: strconv.Itoa(g.wrote), lasts: lease, view: p.view}
+	g.write(p)
 	if answered {
 		p.wrote(p.sent, g.now)
 	}
+}
+
+// write has a write take effect that nobody has answered yet.
+func (g *game) write(p *player) {
+	g.wrote++
+	g.leases[p.me] = record{member: p.me, renewal: strconv.Itoa(g.wrote), lasts: lease, view: p.view}
 }
 
 func (g *game) take(p *player, cluster string) {
@@ -338,6 +343,34 @@ func TestARenewalThatComesTooLate(t *testing.T) {
 	}
 	for _, x := range g.cluster {
 		g.take(a, x)
+	}
+}
+
+// A renewal whose answer is slow holds from when it was sent, for others count from when they see it.
+func TestARenewalWhoseAnswerIsSlow(t *testing.T) {
+	g := newGame(t, 2)
+	a, b := g.players[0], g.players[1]
+	g.settle()
+	mine := len(a.held)
+	g.send(a)
+	g.write(a)
+	g.turn(b)
+	for at := time.Second; at <= lease+2*time.Second; at += time.Second {
+		g.pass(time.Second)
+		if at == deadline-time.Second {
+			a.begun = false
+			a.wrote(a.sent, g.now)
+		}
+		if at == deadline && len(a.wrongs) != mine {
+			t.Errorf("when its time is over it is told to leave %d of its %d clusters", len(a.wrongs), mine)
+		}
+		g.turn(b)
+		for _, x := range g.cluster {
+			g.take(b, x)
+		}
+	}
+	if len(b.held) != len(g.cluster) {
+		t.Errorf("the other works at %d of %d clusters", len(b.held), len(g.cluster))
 	}
 }
 
