@@ -203,6 +203,14 @@ func TestMoves(t *testing.T) {
 	}
 }
 
+// What leaves several clusters in one plan is asked for a place by what remains of it after each, and not by what it was.
+func TestWhatRemains(t *testing.T) {
+	w := world{clusters: "ap:bad eu:bad us", before: in("ap eu us"), goes: "us"}
+	if m, _ := w.run(); !slices.Equal(m.Remaining, targets("us")) {
+		t.Errorf("of ap, eu and us, of which it leaves two, remain %v", m.Remaining)
+	}
+}
+
 func TestWhatThePlanSays(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -51,23 +51,39 @@ func policy(spec string) string {
 // decide decides about a source in one file, with earlier decisions, of which some were made up because they could not be read.
 func decide(t *testing.T, source string, st *state.State, recovered ...object.Ref) schedule.Result {
 	t.Helper()
+	in := input(t, decode(t, source), st)
+	for _, ref := range recovered {
+		in.Recovered[ref] = true
+	}
+	return schedule.Decide(in)
+}
+
+func decode(t *testing.T, source string) []*object.Object {
+	t.Helper()
 	d := object.Decode("all.yaml", []byte(source))
-	set, objects, diags := policies.Load(d.Objects, nil)
-	l := index.Of(set, nil, &index.Memo{})
-	for _, d := range slices.Concat(d.Diags, diags) {
+	if len(d.Diags) > 0 {
+		t.Fatal(d.Diags)
+	}
+	return d.Objects
+}
+
+// input is what is decided about: a source, and earlier decisions.
+func input(t *testing.T, source []*object.Object, st *state.State) schedule.Input {
+	t.Helper()
+	set, objects, diags := policies.Load(source, nil)
+	for _, d := range diags {
 		if d.Code != diag.MissingOverride {
 			t.Fatal(d)
 		}
 	}
 	render.SortObjects(objects)
-	in := schedule.Input{Policies: l, State: st, When: time.Unix(0, 0), Memo: &schedule.Memo{}, Recovered: map[object.Ref]bool{}}
-	for _, ref := range recovered {
-		in.Recovered[ref] = true
+	in := schedule.Input{
+		Policies: index.Of(set, nil, &index.Memo{}), State: st, When: time.Unix(0, 0), Memo: &schedule.Memo{}, Recovered: map[object.Ref]bool{},
 	}
 	for _, o := range objects {
 		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
 	}
-	return schedule.Decide(in)
+	return in
 }
 
 // summary prints decisions.
@@ -156,6 +172,26 @@ func TestASecondDecisionIsSteady(t *testing.T) {
 	}
 }
 
+// What is remembered of an earlier plan counts for the bounds that it was made for: the most replicas of a FederatedHPA say how many
+// clusters get one, though nothing else changes.
+func TestADecisionFollowsTheMostReplicas(t *testing.T) {
+	const scaler = "apiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata: {name: web, namespace: a}\n" +
+		"spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 1, maxReplicas: MOST}\n"
+	weighted := policy("placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}")
+	source := decode(t, fleet+strings.Replace(web, "replicas: 10", "replicas: 1", 1)+weighted)
+	st, memo := &state.State{}, &schedule.Memo{}
+	for _, tt := range []struct{ most, want string }{{"1", "eu:1"}, {"1", "eu:1"}, {"2", "eu:1 us:1"}, {"1", "eu:1"}} {
+		memo.Turn()
+		in := input(t, slices.Concat(source, decode(t, strings.Replace(scaler, "MOST", tt.most, 1))), st)
+		in.Memo = memo
+		r := schedule.Decide(in)
+		if got := summary(&r); !strings.Contains(got, "; web placed "+tt.want+";") {
+			t.Errorf("of at most %s replicas: %s; want it in %s", tt.most, got, tt.want)
+		}
+		st = after(&r)
+	}
+}
+
 // Templates that ask alike are the many: a fleet has a list of its clusters once, not once
 // a template.
 func TestTemplatesThatAskAlikeShareTheirClusters(t *testing.T) {
@@ -208,6 +244,27 @@ func TestARebalancerActsOnce(t *testing.T) {
 	for i, d := range again.Decisions {
 		if d.Binding != acted.Decisions[i].Binding {
 			t.Errorf("%s: it acts twice", d.Ref())
+		}
+	}
+}
+
+// A rebalancer that finds no cluster for its template acts when there is one, as Karmada's does.
+func TestARebalancerThatFindsNoClusterActsLater(t *testing.T) {
+	const rebalancer = "---\napiVersion: apps.karmada.io/v1alpha1\nkind: WorkloadRebalancer\nmetadata: {name: r}\n" +
+		"spec: {workloads: [{apiVersion: apps/v1, kind: Deployment, namespace: a, name: web}]}\n"
+	r := decide(t, fleet+web+policy("placement: {}"), &state.State{})
+	for n, tt := range []struct {
+		in   string // the name of a cluster
+		acts bool
+	}{{"ap", true}, {"us", true}, {"us", false}} {
+		source := fleet + web + policy("placement: {clusterAffinity: {clusterNames: ["+tt.in+"]}}") + rebalancer
+		in := input(t, decode(t, source), after(&r))
+		in.When = time.Unix(int64(n+1), 0)
+		r = schedule.Decide(in)
+		for _, d := range r.Decisions {
+			if d.Binding != nil && d.Binding.Spec.RescheduleTriggeredAt.Time.Equal(in.When) != tt.acts {
+				t.Errorf("plan %d, for %s: it is divided afresh at %v, want it: %v", n+1, tt.in, d.Binding.Spec.RescheduleTriggeredAt, tt.acts)
+			}
 		}
 	}
 }
