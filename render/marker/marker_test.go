@@ -59,6 +59,21 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// A tag that some reader of YAML takes for something else than a text gets quotes: those of YAML 1.1 take on, y and 0777 for no text.
+func TestATagIsWrittenAsAText(t *testing.T) {
+	const text = "tag: v1 # {\"$imagepolicy\": \"shop:web:tag\"}\n"
+	for tag, quote := range map[string]string{
+		"v2": "", "1.2.3": "", "only": "", "2.0-rc.1": "",
+		"on": `"`, "y": `"`, "NO": `"`, "true": `"`, "null": `"`, "0777": `"`, "1.10": `"`, "1e3": `"`, "2026-01-01": `"`,
+	} {
+		f := marker.Read("a.yaml", []byte(text))
+		data, _, err := f.Write(map[marker.Policy]marker.Image{web: {Name: "ghcr.io/acme/web", Tag: tag}})
+		if want := strings.Replace(text, "v1", quote+tag+quote, 1); err != nil || string(data) != want {
+			t.Errorf("written is %q, %v, want %q", data, err, want)
+		}
+	}
+}
+
 func TestBad(t *testing.T) {
 	const m = ` # {"$imagepolicy": "shop:web"}`
 	for _, tt := range []struct {
