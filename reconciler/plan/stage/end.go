@@ -191,13 +191,17 @@ func isBehind(e *rollouts.Cluster) bool {
 }
 
 // pruned returns a record without the clusters of which nothing has to be known when a run is done: those that
-// have its version, and those that failed if no other is behind.
-func pruned(r run) run {
+// have its version, also where they were skipped, and those that failed if no other is behind. To one that was skipped and has nothing the
+// version may give nothing, either: then only the version before sends the unit there, and the next plan does not know the cluster.
+func pruned(v *view, r run) run {
 	if r.Status.Phase != rollouts.Done {
 		return r
 	}
 	isAnyBehind := false
 	for n := range r.clusters {
+		if v.Clusters[n].IsTarget && !isReleased(&r.clusters[n]) {
+			r.drop(n)
+		}
 		isAnyBehind = isAnyBehind || r.known[n] && isBehind(&r.clusters[n])
 	}
 	for n := range r.clusters {

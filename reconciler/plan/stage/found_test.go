@@ -73,5 +73,12 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:01", "join p3 prod", "", "Updating canary p3:Unchanged"},
 			{"10:02", "return", "a1: c1 p3", "Stopped canary KeptBack"},
 		}},
+		{"one that was skipped has nothing, and a newer version sends it nothing: the run goes on for it no longer", "simple", four, []row{
+			{"10:00", "join p4 prod; hold p4; source b2", "b2: c1", "Updating canary p4:Pending"},
+			{"10:01", "skip p4; healthy c1", "b2: p1 p2", ""},
+			{"10:02", "healthy p1 p2", "b2: p3", ""},
+			{"10:03", "healthy p3", "", "Done b2 p4:Skipped"},
+			{"10:04", "drops b3 p4; same b3 c1 b2; same b3 p1 b2; same b3 p2 b2; same b3 p3 b2; source b3", "", "Done b3 p4:"},
+		}},
 	})
 }

@@ -19,7 +19,7 @@ func Decide(in Input) Output {
 	r = wentBack(&v, r)
 	r, unsoaked := taken(&v, r)
 	r = advanced(&v, r)
-	r = bound(&v, pruned(r))
+	r = bound(&v, pruned(&v, r))
 	r.Status.Message = message(&v, r)
 	out := in.output(r.Status)
 	out.Shown = make([]Shown, len(in.Clusters))
