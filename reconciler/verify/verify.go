@@ -268,7 +268,7 @@ func (v *Verifier) randomOf(head git.Head) (plan.Random, error) {
 // nothing is recorded.
 func (v *Verifier) stateThen(ctx context.Context, head git.Head, branch string, before state.State) (state.State, error) {
 	if h, known := v.after[before.Commit]; known && branch != state.Branch {
-		if publish.Trailer(h.Message, publish.TrailerCommit) != publish.Trailer(head.Message, publish.TrailerCommit) {
+		if !isOfOnePlan(h, head) {
 			return state.State{}, nil
 		}
 		return published.ReadState(h, nil)
@@ -280,7 +280,7 @@ func (v *Verifier) stateThen(ctx context.Context, head git.Head, branch string, 
 	for ; err == nil && ok && at.Commit.String() != before.Commit; at, err = v.Published.Target.Commit(ctx, at.Parent) {
 		first := at.Parent.IsZero()
 		if first && before.Commit == "" || at.Parent.String() == before.Commit {
-			if published.IsObservation(at) || publish.Trailer(at.Message, publish.TrailerCommit) != publish.Trailer(head.Message, publish.TrailerCommit) {
+			if published.IsObservation(at) || !isOfOnePlan(at, head) {
 				break // that one came later
 			}
 			return published.ReadState(at, nil)
@@ -290,6 +290,13 @@ func (v *Verifier) stateThen(ctx context.Context, head git.Head, branch string, 
 		}
 	}
 	return state.State{}, err
+}
+
+// isOfOnePlan reports commits on top of one state that one plan may have written: of the same commit of the source, and with the same leave
+// to let go what is missing. One that has leave may come to some branches alone, and one without it is then the next that the state knows.
+func isOfOnePlan(a, b git.Head) bool {
+	return publish.Trailer(a.Message, publish.TrailerCommit) == publish.Trailer(b.Message, publish.TrailerCommit) &&
+		publish.ReadReleased(a.Message).Missing == publish.ReadReleased(b.Message).Missing
 }
 
 func (v *Verifier) commit(ctx context.Context, hex string) (git.Head, error) {
