@@ -20,12 +20,15 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
+// noAnswer is what is said of objects of which an API server said nothing.
+const noAnswer = "the API server did not answer in time"
+
 // Await implements apply.Cluster. It asks for each object that is not healthy yet, ever later.
 func (c *Client) Await(ctx context.Context, objects []object.Ref, most time.Duration) ([]apply.Unhealthy, error) {
 	objects = slices.DeleteFunc(slices.Clone(objects), func(r object.Ref) bool { return !health.Has(r) })
 	var left []apply.Unhealthy
 	for _, r := range objects { // until they answer
-		left = append(left, apply.Unhealthy{Ref: r, Why: "the API server did not answer in time"})
+		left = append(left, apply.Unhealthy{Ref: r, Why: noAnswer})
 	}
 	look := func(ctx context.Context) (bool, error) {
 		now, err := c.unhealthy(ctx, objects)

@@ -156,8 +156,14 @@ func unhealthy(all map[object.Ref]health.Health, accepted []string) []Unready {
 }
 
 // Wait waits until objects are healthy, or one has failed, or the time is over, and returns
-// those that are not healthy. One that is not for a reason that is accepted counts as healthy.
+// those that are not healthy. One that is not for a reason that is accepted counts as healthy, and one of which the API server
+// said nothing does not.
 func (c *Client) Wait(ctx context.Context, refs []object.Ref, most time.Duration, accepted ...string) (left []Unready, err error) {
+	for _, r := range refs { // until they answer
+		if health.Has(r) {
+			left = append(left, Unready{r, health.Unknown, noAnswer})
+		}
+	}
 	const interval = time.Second
 	poll := wait.PollUntilContextTimeout(ctx, interval, most, true, func(ctx context.Context) (bool, error) {
 		all, lookErr := c.Health(ctx, refs)

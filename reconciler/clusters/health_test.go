@@ -177,6 +177,23 @@ func TestWaitingForHealth(t *testing.T) {
 	}
 }
 
+// TestWhatNeverAnsweredIsNotHealthy, however little time there is to wait.
+func TestWhatNeverAnsweredIsNotHealthy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := apiserver.InMemory("shop")
+		s.Put(deployments+"web", deployment("web", 1))
+		c := looked(t, s)
+		s.Before(func(r *http.Request) int { <-r.Context().Done(); return apiserver.Lost })
+		refs := []object.Ref{of("shop", "web"), {Kind: "ConfigMap", Namespace: "shop", Name: "it has no health"}}
+		left, err := c.Wait(t.Context(), refs, time.Minute)
+		want := []clusters.Unready{{Object: of("shop", "web"), Status: health.Unknown, Message: "the API server did not answer in time"}}
+		if err != nil || !slices.Equal(left, want) {
+			t.Errorf("it comes to %v, %v", left, err)
+		}
+	})
+}
+
 // TestWhatASyncWaitsFor is that a Job, a Workflow, or a Pod that is to end, has ended well; that all else is healthy.
 func TestWhatASyncWaitsFor(t *testing.T) {
 	t.Parallel()
