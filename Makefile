@@ -35,10 +35,11 @@ test: ## run every test whose last result does not count any more
 	wait $$! || failed=1; exit $$failed
 	@sed -n 's/^.*counted: //p' bin/counted.txt
 
-# what starts goroutines or shares memory; what it calls is watched, too
+# what starts goroutines or shares memory; what it calls is watched, too. With -short what is long and runs nothing at once in its own
+# process is left to make test.
 CONCURRENT := ./reconciler ./reconciler/applier ./reconciler/observe ./reconciler/published ./reconciler/pulls ./reconciler/status/writer ./reconciler/clusters ./reconciler/clusters/survey ./reconciler/endpoints/push ./reconciler/facts ./reconciler/members ./reconciler/plan/manifest ./reconciler/replicas ./reconciler/serve ./reconciler/preview/store ./reconciler/traces ./reconciler/folderlog ./reconciler/ui ./reconciler/ui/login ./sources/forge ./sources/git ./sources/registry
 race: ## test what runs at once with the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(TEST) -race -count=1 -timeout 30m $(CONCURRENT)
+	CGO_ENABLED=1 $(TEST) -race -short -count=1 -timeout 30m $(CONCURRENT)
 
 AXE := bin/axe/node_modules/axe-core/axe.min.js
 $(AXE): test/ui/axe/package.json test/ui/axe/package-lock.json

@@ -153,6 +153,9 @@ func whole(t *testing.T, dir string) string {
 }
 
 func TestKilledAtAnyMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	test := func(t *testing.T, kills int, location, cache, dir string) {
 		t.Helper()
 		r := rand.New(rand.NewPCG(uint64(kills), 4))

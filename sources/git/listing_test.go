@@ -78,6 +78,9 @@ func mktree(t *testing.T, dir string, entries ...string) string {
 }
 
 func TestFoldersForWhichThereIsNoRoomAreUnreadable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	dir := oddity{lines: "write a \"a\"\ncommit"}.make(t)
 	blob := run(t, dir, "rev-parse", "HEAD:a")
 	folderOf := func(n int) string {

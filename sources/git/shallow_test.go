@@ -142,6 +142,9 @@ func TestAShallowCloneThatAsksNobody(t *testing.T) {
 // A slow job has an older commit than the one that was published last. It knows it, though
 // neither history is at hand.
 func TestWhichCommitCameFirstInAShallowClone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	for _, byID := range []bool{true, false} {
 		s := newServer(t)
 		dir := s.repo(t, "repo.git")

@@ -389,6 +389,9 @@ var oddities = []oddity{
 
 // A work tree is what git add -A and git commit make of it.
 func TestAWorkTreeIsWhatGitWouldCommit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	for _, o := range oddities {
 		t.Run(o.name, func(t *testing.T) {
 			dir := o.make(t)

@@ -94,6 +94,9 @@ func TestItTellsOnlyWhatIsNew(t *testing.T) {
 }
 
 func TestItIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing of it runs at once")
+	}
 	s := newShelved()
 	for i := range 3 * store.Most {
 		s.Say(noon.Add(time.Duration(i)*time.Minute), pull(1000-i, "a"), forge.Pending, "it waits")
