@@ -192,7 +192,7 @@ func (u *Unit) waits(before reason.Reason) reason.Reason {
 
 // write has clusters show an older version that the fleet of today asks for otherwise than it is there. What that version does not want
 // leaves if it is to be there as it is given now, as where the run goes back, or the cluster came back with another version, unless it came
-// from another unit; otherwise it stays where the source wants it.
+// from another unit; otherwise it stays where the source wants it. Where the source wants just that, nothing waits.
 func (c *comparison) write(clusters groups.Set, v old, rs *rows) {
 	if clusters.IsEmpty() {
 		return
@@ -201,6 +201,7 @@ func (c *comparison) write(clusters groups.Set, v old, rs *rows) {
 		row, is, have := rs.edit(r), v.line(r), c.have[r]
 		wants := is.Clusters()
 		in := clusters.And(wants.Or(row.Clusters())) // it leaves others, by either version
+		in = groups.Where(len(c.in.Clusters), func(i int) bool { return in.Has(i) && !c.wantsNow(row, i, is.at(i).blob) })
 		goes := v.isAnew && !isElsewhere(c, v.laid, r)
 		for i := range in.All() {
 			switch blob := is.at(i).blob; {
@@ -212,6 +213,12 @@ func (c *comparison) write(clusters groups.Set, v old, rs *rows) {
 		}
 		row.Blocks = c.unit.waiting(row.Blocks, in)
 	}
+}
+
+// wantsNow reports that a row wants these bytes in a cluster.
+func (c *comparison) wantsNow(row *manifest.Row, cluster int, blob *files.Blob) bool {
+	w, wanted := row.Wanted(cluster)
+	return blob != nil && wanted && w.Blob >= 0 && isSame(c.in.Blobs.At(w.Blob), blob)
 }
 
 // old is an older version, and whether it is to be there as it is given now (stage.Shown.IsAnew).
