@@ -130,10 +130,8 @@ func TestGiteaWakesTheController(t *testing.T) {
 		t.Helper()
 		h.Until(t, path+" is published", func() bool { return h.Published(t, path) })
 	}
-	h.Commit(t, "fleet", "main", "main", "one.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one, namespace: a}\n")
 	h.Hook(t, port)
-	within("manifests/a/configmap/one.yaml") // by the look at the beginning, or by a webhook
-	for _, name := range []string{"two", "three"} {
+	for _, name := range []string{"one", "two", "three"} {
 		h.Commit(t, "fleet", "main", "main", name+".yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+name+", namespace: a}\n")
 		within("manifests/a/configmap/" + name + ".yaml")
 	}
