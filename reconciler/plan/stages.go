@@ -161,14 +161,10 @@ func (s *stager) speakers() []string {
 // olderVersions returns what units would be at older commits today, each commit evaluated once.
 func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(commit string) (older.Units, bool) {
 	evaluated, recorded := map[string]*older.Units{}, make(map[rollouts.Unit]*rollouts.Rollout, len(list))
-	stays := map[object.Ref]rollouts.Unit{}
 	var all []rollouts.Unit
 	for i := range list {
 		is := list[i].Unit.Unit
 		all, recorded[is] = append(all, is), list[i].Before
-		for _, r := range list[i].Stays {
-			stays[r] = is
-		}
 	}
 	return func(commit string) (older.Units, bool) {
 		v := s.version(commit)
@@ -178,7 +174,7 @@ func (s *stager) olderVersions(list []staged.Unit, written manifest.Input) func(
 		if evaluated[commit] == nil {
 			is := older.Evaluate(older.Input{
 				Version: v, Asked: s.table.in.schedule(v.Expanded.Policies, nil), Has: s.has, Write: written,
-				Backends: s.table.wanted.Backends, Units: all, Stays: stays,
+				Backends: s.table.wanted.Backends, Units: all,
 				Recorded: recorded, Renderer: s.table.in.Staging.Renderer, Memo: &s.table.in.Memo.units,
 			})
 			evaluated[commit] = &is

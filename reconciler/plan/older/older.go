@@ -64,9 +64,6 @@ type Input struct {
 	// Backends is what was found of the Services that an object sends traffic to.
 	Backends func(*schedule.Decision) map[string]ingress.Found
 	Units    []rollouts.Unit
-	// Stays names the units with which objects stay that other policies claim now. They are of these by each version, whichever policy claims
-	// them there: the version of the commit by which an object moved has it as clusters got it then.
-	Stays map[object.Ref]rollouts.Unit
 	// Recorded is what was recorded of units last.
 	Recorded map[rollouts.Unit]*rollouts.Rollout
 	// Renderer is the version of what renders.
@@ -94,7 +91,7 @@ func Evaluate(in Input) Units {
 	asked := in.Asked
 	asked.Policies = in.Version.Expanded.Policies
 	var claimed []*policies.Propagation
-	asked.Templates, claimed = in.templates(wanted)
+	asked.Templates, claimed = in.Version.templates(wanted)
 	st := *asked.State
 	st.Bindings = in.bindings(asked.Templates, claimed)
 	asked.State = &st
@@ -106,7 +103,6 @@ func Evaluate(in Input) Units {
 	for _, is := range units.Find(units.Input{
 		Expanded: in.Version.Expanded, Decisions: decided.Decisions, Of: in.Version.Of, Config: &in.Version.Config, Renderer: in.Renderer,
 		Memo: in.Memo, Bindings: in.Version.unrendered(asked.State.Bindings),
-		Stays: func(r object.Ref, _ rollouts.Unit) (rollouts.Unit, bool) { u, ok := in.Stays[r]; return u, ok },
 	}) {
 		if !wanted[is.Unit] {
 			continue
@@ -166,27 +162,19 @@ func (v *Version) unrendered(bindings map[object.Ref]*karmada.ResourceBinding) m
 }
 
 // templates are those of units, and those that these may pull along, each with the policy that claims it; nil for none.
-func (in *Input) templates(wanted map[rollouts.Unit]bool) (all []*template.Template, claimed []*policies.Propagation) {
-	x := in.Version.Expanded
+func (v *Version) templates(wanted map[rollouts.Unit]bool) (all []*template.Template, claimed []*policies.Propagation) {
+	x := v.Expanded
 	pulls := false
 	for _, p := range x.Policies.Set.Propagation {
-		pulls = pulls || p.Spec.PropagateDeps && wanted[in.Version.Of[p.Object.Ref()]]
+		pulls = pulls || p.Spec.PropagateDeps && wanted[v.Of[p.Object.Ref()]]
 	}
 	for _, t := range x.Templates {
 		p := claims(x, t)
-		if p != nil && wanted[in.unit(t.Ref(), p)] || p == nil && pulls {
+		if p != nil && wanted[v.Of[p.Object.Ref()]] || p == nil && pulls {
 			all, claimed = append(all, t), append(claimed, p)
 		}
 	}
 	return all, claimed
-}
-
-// unit is the unit of an object that a policy claims by the version.
-func (in *Input) unit(r object.Ref, p *policies.Propagation) rollouts.Unit {
-	if u, stays := in.Stays[r]; stays {
-		return u
-	}
-	return in.Version.Of[p.Object.Ref()]
 }
 
 func claims(x *expand.Result, t *template.Template) *policies.Propagation {
@@ -242,7 +230,7 @@ func (in *Input) bindings(templates []*template.Template, claimed []*policies.Pr
 func (in *Input) divided(
 	t *template.Template, p *policies.Propagation, b *karmada.ResourceBinding, placement string,
 ) *karmada.ResourceBinding {
-	was := in.Recorded[in.unit(t.Ref(), p)].Division(in.Version.Commit, t.Ref())
+	was := in.Recorded[in.Version.Of[p.Object.Ref()]].Division(in.Version.Commit, t.Ref())
 	if b == nil {
 		if was == nil {
 			return nil

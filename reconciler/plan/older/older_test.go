@@ -197,54 +197,16 @@ spec:
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: web:1}]}}
 `
 
-var deployment = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "web"}
-
-func expanded(t *testing.T) expand.Result {
-	t.Helper()
+// Replicas are divided as was recorded of the version, then as its binding has them if that was placed alike, and otherwise as clusters
+// have them; anew where nothing of that is known.
+func TestADivisionStays(t *testing.T) {
 	d := object.Decode("all.yaml", []byte(spread))
 	x, err := expand.Expand(expand.Input{Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{}}, engine.Unrendered)
 	if err != nil || len(d.Diags) > 0 {
 		t.Fatal(err, d.Diags)
 	}
-	return x
-}
-
-// evaluated evaluates the commit a, whose one policy is that of the unit web, with what an input says of it.
-func evaluated(x *expand.Result, st *state.State, in older.Input) older.Units {
 	policy := x.Policies.Set.Propagation[0]
-	in.Version = &older.Version{Commit: "a", Expanded: x, Of: map[object.Ref]rollouts.Unit{policy.Object.Ref(): web}}
-	in.Asked = schedule.Input{State: st, Memo: &schedule.Memo{}}
-	in.Write = manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}}
-	in.Backends = func(*schedule.Decision) map[string]ingress.Found { return nil }
-	in.Memo = &units.Memo{}
-	return older.Evaluate(in)
-}
-
-// What stays with a unit is of that by a commit by which another policy claims it, also where the unit of that one does not go out in
-// stages, and is divided as was recorded of the unit that it stays with.
-func TestWhatStaysIsOfItsUnit(t *testing.T) {
-	x := expanded(t)
-	first := rollouts.Unit{Namespace: "team", Name: "first"}
-	u := evaluated(&x, &state.State{Bindings: map[object.Ref]*karmada.ResourceBinding{}}, older.Input{
-		Units: []rollouts.Unit{first}, Stays: map[object.Ref]rollouts.Unit{deployment: first},
-		Has: func(to []schedule.Target, _ object.Ref) []schedule.Target { return to },
-		Recorded: map[rollouts.Unit]*rollouts.Rollout{first: {
-			Unit: first, Divided: []rollouts.Division{{Commit: "a", Object: deployment, Clusters: map[string]int32{"eu": 12}}},
-		}},
-	})
-	if is := u.Found[first]; !slices.Equal(is.Refs, []object.Ref{deployment}) {
-		t.Errorf("the unit has %v", is.Refs)
-	}
-	if d := schedule.Find(u.Decisions, deployment); d == nil || !slices.Equal(d.Scheduled, []schedule.Target{{Name: "eu", Replicas: 12}}) {
-		t.Errorf("what stays with it is %+v", d)
-	}
-}
-
-// Replicas are divided as was recorded of the version, then as its binding has them if that was placed alike, and otherwise as clusters
-// have them; anew where nothing of that is known.
-func TestADivisionStays(t *testing.T) {
-	x := expanded(t)
-	policy := x.Policies.Set.Propagation[0]
+	deployment := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "web"}
 	shares := func(eu, us int32) []schedule.Target {
 		all := []schedule.Target{{Name: "eu", Replicas: eu}, {Name: "us", Replicas: us}}
 		return slices.DeleteFunc(all, func(t schedule.Target) bool { return t.Replicas == 0 })
@@ -279,10 +241,14 @@ func TestADivisionStays(t *testing.T) {
 		if tt.binding != nil {
 			st.Bindings[deployment] = tt.binding
 		}
-		u := evaluated(&x, &st, older.Input{
-			Units:    []rollouts.Unit{web},
+		u := older.Evaluate(older.Input{
+			Version: &older.Version{Commit: "a", Expanded: &x, Of: map[object.Ref]rollouts.Unit{policy.Object.Ref(): web}},
+			Asked:   schedule.Input{State: &st, Memo: &schedule.Memo{}}, Units: []rollouts.Unit{web},
 			Has:      func(to []schedule.Target, _ object.Ref) []schedule.Target { return append(to, tt.have...) },
 			Recorded: map[rollouts.Unit]*rollouts.Rollout{web: tt.record},
+			Write:    manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}},
+			Backends: func(*schedule.Decision) map[string]ingress.Found { return nil },
+			Memo:     &units.Memo{},
 		})
 		if is := schedule.Find(u.Decisions, deployment); is == nil || !slices.Equal(is.Scheduled, tt.want) {
 			t.Errorf("%s: it is %+v, want %v", tt.name, is, tt.want)
