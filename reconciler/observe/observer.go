@@ -49,10 +49,12 @@ type Observer struct {
 	access   clusters.Access
 	log      *slog.Logger
 	recorded func()
-	requests chan request                                                                      // of one
-	survey   func(ctx context.Context, c survey.Cluster, report func(observation.Facts)) error // watches one, as survey.Pool does
+	requests chan request // of one
 	probes   chan probed
 	asked    atomic.Pointer[deschedule.Watch] // by the newest request
+
+	// survey watches a cluster, as survey.Pool does.
+	survey func(ctx context.Context, c survey.Cluster, report func(observation.Facts)) error
 }
 
 // request is which clusters to watch of those that are registered, and for what besides.
