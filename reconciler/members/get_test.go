@@ -180,7 +180,7 @@ func TestWatch(t *testing.T) {
 }
 
 // soon is how long a test waits for what comes at once.
-const soon = 20 * time.Second
+const soon = time.Minute
 
 // TestWhatIsAVirtualClusters: what is in its namespaces, these themselves, its nodes, and what has no namespace; nothing of its host, nor of
 // another one there.

@@ -19,7 +19,7 @@ import (
 const leases = "/apis/coordination.k8s.io/v1/namespaces/waybill/leases/"
 
 // soon is how long a test waits for what comes at once.
-const soon = 20 * time.Second
+const soon = time.Minute
 
 // election is one of a replica for the Lease of the tests.
 func election(t *testing.T, s *apiserver.Server, replica string, times replicas.Times) replicas.Election {

@@ -350,7 +350,7 @@ func TestSlowSenders(t *testing.T) {
 	for _, c := range slow {
 		_ = c.Close()
 	}
-	for deadline := time.Now().Add(20 * time.Second); r.send(t, push, sign(hookSecret, []byte(push))) != http.StatusAccepted; {
+	for deadline := time.Now().Add(time.Minute); r.send(t, push, sign(hookSecret, []byte(push))) != http.StatusAccepted; {
 		if time.Now().After(deadline) {
 			t.Fatal("after slow senders nobody is heard")
 		}
