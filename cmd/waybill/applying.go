@@ -84,7 +84,7 @@ func (f *applyingFlags) parts(_ context.Context, c *controller) ([]runnable, err
 
 // exchange brings endpoints of services, and writes books of clusters for those that are pulled to where branches are published.
 func (f *applyingFlags) exchange(r *reconciler.Reconciler, log *slog.Logger) *push.Exchange {
-	e := push.New(*f.access, push.ClockOf(r.Now), rand.Float64, log)
+	e := push.New(push.By(*f.access), r.Now, rand.Float64, log)
 	if repo, ok := r.Target.(*git.Repo); ok {
 		e.Writer = &pull.Writer{Repo: git.LooseOf(repo), Host: refs.Host{What: "endpoints", Now: r.Now, Log: log}, Wrote: func(h git.Head) error {
 			if r.Key == nil {

@@ -26,7 +26,7 @@ type Books struct {
 
 // exchange brings endpoints to the clusters of this agent.
 func (a *Agent) exchange() *push.Exchange {
-	e := push.New(a.Applier.Access, push.ClockOf(a.Applier.Now), a.Random, a.Log)
+	e := push.New(push.By(a.Applier.Access), a.Applier.Now, a.Random, a.Log)
 	e.Reaches = func(c *karmada.Cluster) bool { return slices.Contains(a.Clusters, c.Name) }
 	if a.Books.Agents != nil {
 		e.Writer = &pull.Writer{

@@ -91,7 +91,7 @@ func (b *Books) Read(c *karmada.Cluster, newest *book.Book, err error) {
 	e := b.exchange
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.clock.Now()
+	now := e.now()
 	is := b.latest[c.Name]
 	if is == nil {
 		is = &latest{heard: now}
@@ -137,7 +137,7 @@ func (b *Books) Looked(usual, silent time.Duration) {
 	e := b.exchange
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := e.clock.Now()
+	now := e.now()
 	away := now.Sub(b.looked)
 	if b.looked.IsZero() || away <= 2*usual {
 		away = 0

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	discovery "k8s.io/api/discovery/v1"
@@ -20,7 +21,6 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/services"
-	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/endpoints"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/push"
@@ -98,7 +98,7 @@ func newPair(t *testing.T) *pair {
 // begins has both agents begin anew.
 func (p *pair) begins() {
 	agent := func(name string) *push.Exchange {
-		e := push.New(clusters.Access{Folder: p.folder}, p.clock(), rand.Float64, slog.New(slog.NewTextHandler(&p.logs, nil)))
+		e := push.New(p.opens, p.now, rand.Float64, slog.New(slog.NewTextHandler(&p.logs, nil)))
 		e.Reaches = func(c *karmada.Cluster) bool { return c.Name == name }
 		return e
 	}
@@ -141,7 +141,7 @@ func (p *pair) carries() {
 					us.Books.Looked(10*time.Hour, 0)
 				}
 			}
-			time.Sleep(p.takes(2 * time.Second))
+			time.Sleep(2 * time.Second)
 		}
 	}()
 }
@@ -166,146 +166,154 @@ func (p *pair) says(want string) {
 
 // TestEndpointsGoByABook changes what a cluster has that nobody reaches who needs it. What nobody needs is in no book.
 func TestEndpointsGoByABook(t *testing.T) {
-	p := newPair(t)
-	p.has("eu-1", "api", "api-1", "10.101.0.5")
-	p.has("eu-1", "web", "web-1", "10.101.0.9")
-	p.appliedTo(p.us, "us-1", imports)
-	p.appliedTo(p.eu, "eu-1", exports)
-	p.carries()
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", slow)
-	p.has("eu-1", "api", "api-1", "10.101.0.6", "10.101.0.5")
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5 10.101.0.6", slow)
-	p.servers["eu-1"].Remove(below + "api-1")
-	p.soon("us-1", "eu-1-api-1", "", slow)
-	all := p.writer.books()
-	for i, b := range all {
-		if len(b.Services) != 1 || b.Cluster != "eu-1" || b.UID != apiserver.UID || i > 0 && b.Number <= all[i-1].Number {
-			t.Errorf("book %d is %+v", i, b)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.has("eu-1", "api", "api-1", "10.101.0.5")
+		p.has("eu-1", "web", "web-1", "10.101.0.9")
+		p.appliedTo(p.us, "us-1", imports)
+		p.appliedTo(p.eu, "eu-1", exports)
+		p.carries()
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", slow)
+		p.has("eu-1", "api", "api-1", "10.101.0.6", "10.101.0.5")
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5 10.101.0.6", slow)
+		p.servers["eu-1"].Remove(below + "api-1")
+		p.soon("us-1", "eu-1-api-1", "", slow)
+		all := p.writer.books()
+		for i, b := range all {
+			if len(b.Services) != 1 || b.Cluster != "eu-1" || b.UID != apiserver.UID || i > 0 && b.Number <= all[i-1].Number {
+				t.Errorf("book %d is %+v", i, b)
+			}
 		}
-	}
 
-	// what is as it was is not written again, nor by an agent that begins anew
-	written := len(all)
-	p.goBy(exchange.Services{})
-	p.begins()
-	p.appliedTo(p.eu, "eu-1", exports)
-	p.appliedTo(p.us, "us-1", imports)
-	time.Sleep(p.takes(30 * time.Second))
-	if now := p.writer.books(); len(now) != written {
-		t.Errorf("there are %d more books: %+v", len(now)-written, now[written:])
-	}
-	p.has("eu-1", "api", "api-2", "10.101.0.7")
-	p.soon("us-1", "eu-1-api-2", "http 10.101.0.7", slow)
-	p.appliedTo(p.us, "us-1", `{"imports": [{"namespace": "shop", "service": "other", "style": "native", "from": ["eu-1"]}]}`)
-	p.soon("us-1", "eu-1-api-2", "", slow)
-	if writes := p.servers["eu-1"].Writes(); len(writes) > 0 {
-		t.Errorf("the provider is written to: %v", writes)
-	}
+		// what is as it was is not written again, nor by an agent that begins anew
+		written := len(all)
+		p.goBy(exchange.Services{})
+		p.begins()
+		p.appliedTo(p.eu, "eu-1", exports)
+		p.appliedTo(p.us, "us-1", imports)
+		time.Sleep(30 * time.Second)
+		if now := p.writer.books(); len(now) != written {
+			t.Errorf("there are %d more books: %+v", len(now)-written, now[written:])
+		}
+		p.has("eu-1", "api", "api-2", "10.101.0.7")
+		p.soon("us-1", "eu-1-api-2", "http 10.101.0.7", slow)
+		p.appliedTo(p.us, "us-1", `{"imports": [{"namespace": "shop", "service": "other", "style": "native", "from": ["eu-1"]}]}`)
+		p.soon("us-1", "eu-1-api-2", "", slow)
+		if writes := p.servers["eu-1"].Writes(); len(writes) > 0 {
+			t.Errorf("the provider is written to: %v", writes)
+		}
+	})
 }
 
 // TestABookThatDoesNotCountChangesNothing puts one there that is older, of another cluster, or has what may not be taken.
 func TestABookThatDoesNotCountChangesNothing(t *testing.T) {
-	p := newPair(t)
-	now := p.now()
-	slice := func(name, address string) endpoints.Slice {
-		return endpoints.Slice{Name: name, AddressType: "IPv4", Endpoints: []endpoints.Endpoint{{Addresses: []string{address}}}}
-	}
-	api := service("api")
-	of := func(number int, s ...endpoints.Slice) *book.Book {
-		return &book.Book{Cluster: "eu-1", UID: apiserver.UID, Time: now, Number: uint64(now.UnixMilli() + int64(number)), Services: endpoints.Services{api: s, service("secret"): {slice("secret-1", "10.101.0.8")}}}
-	}
-	tells := func(b *book.Book, err error) {
-		all, _ := p.us.Books.Sought()
-		p.us.Books.Read(all[0], b, err)
-	}
-	p.appliedTo(p.us, "us-1", strings.Replace(imports, `, "ports": ["http"]`, "", 1))
-	p.stays("us-1", "eu-1-api-1", "") // it was not looked for a book yet
-	tells(nil, errors.New("there is no book"))
-	p.says("eu-1 shop/api : there is no book")
-	tells(of(10, slice("api-1", "10.101.0.5")), nil)
-	const is = "10.101.0.5"
-	p.soon("us-1", "eu-1-api-1", is, fast)
-	p.says("")
-	for why, b := range map[string]*book.Book{
-		"its number is below": of(9), "another cluster": {Cluster: "us-1", Number: of(11).Number}, "spec.id": {Cluster: "eu-1", UID: "other", Number: of(11).Number},
-		"from now": of(3600_000),
-	} {
-		tells(b, nil)
-		p.says(why)
-		p.stays("us-1", "eu-1-api-1", is)
-	}
-	tells(nil, errors.New("it is signed by another key"))
-	p.says("signed by another key")
-	p.stays("us-1", "eu-1-api-1", is)
-
-	// one address of a slice that may not be taken leaves that slice alone, and no other
-	tells(of(20, slice("api-1", "127.0.0.1"), slice("api-2", "10.101.0.6")), nil)
-	p.soon("us-1", "eu-1-api-2", "10.101.0.6", fast)
-	p.says("eu-1 shop/api api-1: 127.0.0.1 is a loopback address")
-	p.stays("us-1", "eu-1-api-1", is)
-	for _, name := range []string{"eu-1-secret-1", "eu-1-secret"} {
-		if got := p.shown("us-1", name); got != "" {
-			t.Errorf("what is not imported is there: %s", got)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		now := p.now()
+		slice := func(name, address string) endpoints.Slice {
+			return endpoints.Slice{Name: name, AddressType: "IPv4", Endpoints: []endpoints.Endpoint{{Addresses: []string{address}}}}
 		}
-	}
-	tells(of(21), nil)
-	p.soon("us-1", "eu-1-api-1", "", fast)
+		api := service("api")
+		of := func(number int, s ...endpoints.Slice) *book.Book {
+			return &book.Book{Cluster: "eu-1", UID: apiserver.UID, Time: now, Number: uint64(now.UnixMilli() + int64(number)), Services: endpoints.Services{api: s, service("secret"): {slice("secret-1", "10.101.0.8")}}}
+		}
+		tells := func(b *book.Book, err error) {
+			all, _ := p.us.Books.Sought()
+			p.us.Books.Read(all[0], b, err)
+		}
+		p.appliedTo(p.us, "us-1", strings.Replace(imports, `, "ports": ["http"]`, "", 1))
+		p.stays("us-1", "eu-1-api-1", "") // it was not looked for a book yet
+		tells(nil, errors.New("there is no book"))
+		p.says("eu-1 shop/api : there is no book")
+		tells(of(10, slice("api-1", "10.101.0.5")), nil)
+		const is = "10.101.0.5"
+		p.soon("us-1", "eu-1-api-1", is, fast)
+		p.says("")
+		for why, b := range map[string]*book.Book{
+			"its number is below": of(9), "another cluster": {Cluster: "us-1", Number: of(11).Number}, "spec.id": {Cluster: "eu-1", UID: "other", Number: of(11).Number},
+			"from now": of(3600_000),
+		} {
+			tells(b, nil)
+			p.says(why)
+			p.stays("us-1", "eu-1-api-1", is)
+		}
+		tells(nil, errors.New("it is signed by another key"))
+		p.says("signed by another key")
+		p.stays("us-1", "eu-1-api-1", is)
 
-	// what the book has that its cluster does not export is named, once it is known what that does
-	p.says("")
-	p.booked = []services.Booked{{Clusters: []string{"eu-1", "us-2"}, Services: []string{"shop/api"}}}
-	p.goBy(exchange.Services{Endpoints: exchange.Apply})
-	p.says("eu-1 shop/secret : its book has it, and by what is published that cluster does not export it")
-	p.booked = append(p.booked, services.Booked{Clusters: []string{"eu-1"}, Services: []string{"shop/secret"}})
-	p.goBy(exchange.Services{Endpoints: exchange.Apply})
-	p.says("")
+		// one address of a slice that may not be taken leaves that slice alone, and no other
+		tells(of(20, slice("api-1", "127.0.0.1"), slice("api-2", "10.101.0.6")), nil)
+		p.soon("us-1", "eu-1-api-2", "10.101.0.6", fast)
+		p.says("eu-1 shop/api api-1: 127.0.0.1 is a loopback address")
+		p.stays("us-1", "eu-1-api-1", is)
+		for _, name := range []string{"eu-1-secret-1", "eu-1-secret"} {
+			if got := p.shown("us-1", name); got != "" {
+				t.Errorf("what is not imported is there: %s", got)
+			}
+		}
+		tells(of(21), nil)
+		p.soon("us-1", "eu-1-api-1", "", fast)
+
+		// what the book has that its cluster does not export is named, once it is known what that does
+		p.says("")
+		p.booked = []services.Booked{{Clusters: []string{"eu-1", "us-2"}, Services: []string{"shop/api"}}}
+		p.goBy(exchange.Services{Endpoints: exchange.Apply})
+		p.says("eu-1 shop/secret : its book has it, and by what is published that cluster does not export it")
+		p.booked = append(p.booked, services.Booked{Clusters: []string{"eu-1"}, Services: []string{"shop/secret"}})
+		p.goBy(exchange.Services{Endpoints: exchange.Apply})
+		p.says("")
+	})
 }
 
 // TestAnAgentThatIsSilent has the API server of a provider stop answering, while its agent runs, and answer again.
 func TestAnAgentThatIsSilent(t *testing.T) {
-	p := newPair(t)
-	fails := p.failing("eu-1")
-	p.has("eu-1", "api", "api-1", "10.101.0.5")
-	p.appliedTo(p.us, "us-1", imports)
-	p.appliedTo(p.eu, "eu-1", exports)
-	p.carries()
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", slow)
-	p.goBy(exchange.Services{Endpoints: exchange.Apply, MinInterval: metav1.Duration{Duration: time.Second}, StaleAfter: metav1.Duration{Duration: time.Hour}})
-	written := len(p.writer.books())
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		fails := p.failing("eu-1")
+		p.has("eu-1", "api", "api-1", "10.101.0.5")
+		p.appliedTo(p.us, "us-1", imports)
+		p.appliedTo(p.eu, "eu-1", exports)
+		p.carries()
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", slow)
+		p.goBy(exchange.Services{Endpoints: exchange.Apply, MinInterval: metav1.Duration{Duration: time.Second}, StaleAfter: metav1.Duration{Duration: time.Hour}})
+		written := len(p.writer.books())
 
-	// time goes by, and the book is renewed as long as the cluster answers
-	p.ahead.Store(int64(50 * time.Minute))
-	for began := time.Now(); len(p.writer.books()) == written; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > 30*time.Second {
-			t.Fatal("the book is not renewed")
+		// time goes by, and the book is renewed as long as the cluster answers
+		p.ahead.Store(int64(50 * time.Minute))
+		for began := time.Now(); len(p.writer.books()) == written; time.Sleep(10 * time.Millisecond) {
+			if time.Since(began) > 30*time.Second {
+				t.Fatal("the book is not renewed")
+			}
 		}
-	}
-	p.fail("eu-1", fails, true)
-	p.ahead.Store(int64(100 * time.Minute))
-	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
-	p.ahead.Store(int64(200 * time.Minute))
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", slow)
-	p.fail("eu-1", fails, false)
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", 40*time.Second)
+		p.fail("eu-1", fails, true)
+		p.ahead.Store(int64(100 * time.Minute))
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+		p.ahead.Store(int64(200 * time.Minute))
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", slow)
+		p.fail("eu-1", fails, false)
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", 40*time.Second)
+	})
 }
 
 // TestWhoLooksAwayJudgesNobody has hours go by in which nobody looks.
 func TestWhoLooksAwayJudgesNobody(t *testing.T) {
-	p := newPair(t)
-	p.goBy(exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Minute}})
-	p.appliedTo(p.us, "us-1", imports)
-	p.tells(p.bookOf(apiserver.UID, 1, sliceOf("api-1", "10.101.0.5")))
-	p.us.Books.Looked(10*time.Second, 0)
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
-	p.ahead.Store(int64(5 * time.Hour))
-	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
-	p.us.Books.Looked(10*time.Second, 0)
-	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
-	for seconds := 10; seconds <= 120; seconds += 10 {
-		p.ahead.Store(int64(5*time.Hour + time.Duration(seconds)*time.Second))
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.goBy(exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Minute}})
+		p.appliedTo(p.us, "us-1", imports)
+		p.tells(p.bookOf(apiserver.UID, 1, sliceOf("api-1", "10.101.0.5")))
 		p.us.Books.Looked(10*time.Second, 0)
-	}
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", fast)
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+		p.ahead.Store(int64(5 * time.Hour))
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+		p.us.Books.Looked(10*time.Second, 0)
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+		for seconds := 10; seconds <= 120; seconds += 10 {
+			p.ahead.Store(int64(5*time.Hour + time.Duration(seconds)*time.Second))
+			p.us.Books.Looked(10*time.Second, 0)
+		}
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", fast)
+	})
 }
 
 // sliceOf is one with port http and an address.
@@ -337,128 +345,135 @@ func (p *pair) is(uid string) {
 
 // TestARefusedBookIsJudgedAnew when spec.id of its cluster is set right, and when its time has come, though nobody reads it anew.
 func TestARefusedBookIsJudgedAnew(t *testing.T) {
-	p := newPair(t)
-	p.appliedTo(p.us, "us-1", imports)
-	p.tells(p.bookOf("another", 10, sliceOf("api-1", "10.101.0.5")))
-	p.says("spec.id of the Cluster is " + apiserver.UID)
-	p.is("another")
-	p.us.Books.Looked(10*time.Second, 0)
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
-	p.says("")
-	const ahead = 10 * time.Minute
-	p.tells(p.bookOf("another", int(p.now().Add(ahead).Sub(p.began).Milliseconds()), sliceOf("api-1", "10.101.0.6")))
-	p.says("from now")
-	p.ahead.Store(int64(ahead))
-	p.us.Books.Looked(10*time.Second, 0)
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.6", fast)
-	p.says("")
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.appliedTo(p.us, "us-1", imports)
+		p.tells(p.bookOf("another", 10, sliceOf("api-1", "10.101.0.5")))
+		p.says("spec.id of the Cluster is " + apiserver.UID)
+		p.is("another")
+		p.us.Books.Looked(10*time.Second, 0)
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+		p.says("")
+		const ahead = 10 * time.Minute
+		p.tells(p.bookOf("another", int(p.now().Add(ahead).Sub(p.began).Milliseconds()), sliceOf("api-1", "10.101.0.6")))
+		p.says("from now")
+		p.ahead.Store(int64(ahead))
+		p.us.Books.Looked(10*time.Second, 0)
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.6", fast)
+		p.says("")
 
-	// a cluster that turns out to be another one is taken no more, and what the right one writes is
-	p.is("the right one")
-	p.says("spec.id of the Cluster is the right one")
-	p.stays("us-1", "eu-1-api-1", "http 10.101.0.6")
-	p.tells(p.bookOf("the right one", 20, sliceOf("api-1", "10.101.0.7")))
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.7", fast)
-	p.says("")
+		// a cluster that turns out to be another one is taken no more, and what the right one writes is
+		p.is("the right one")
+		p.says("spec.id of the Cluster is the right one")
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.6")
+		p.tells(p.bookOf("the right one", 20, sliceOf("api-1", "10.101.0.7")))
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.7", fast)
+		p.says("")
+	})
 }
 
 // TestAfterARestart an older book does not count, and a cluster that was silent is.
 func TestAfterARestart(t *testing.T) {
-	p := newPair(t)
-	stale := exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Hour}}
-	restarts := func() {
-		p.goBy(exchange.Services{})
-		p.begins()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		stale := exchange.Services{Endpoints: exchange.Apply, StaleAfter: metav1.Duration{Duration: time.Hour}}
+		restarts := func() {
+			p.goBy(exchange.Services{})
+			p.begins()
+			p.goBy(stale)
+			p.appliedTo(p.us, "us-1", imports)
+		}
 		p.goBy(stale)
 		p.appliedTo(p.us, "us-1", imports)
-	}
-	p.goBy(stale)
-	p.appliedTo(p.us, "us-1", imports)
-	p.tells(p.bookOf(apiserver.UID, 20, sliceOf("api-1", "10.101.0.5")))
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
-	restarts()
-	p.tells(p.bookOf(apiserver.UID, 10, sliceOf("api-1", "10.101.0.4")))
-	p.says("its number is below")
-	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
-	p.tells(p.bookOf(apiserver.UID, 30, sliceOf("api-1", "10.101.0.5")))
-	p.says("")
-	p.us.Books.Looked(10*time.Hour, 0)
-	p.ahead.Store(int64(2 * time.Hour))
-	p.us.Books.Looked(10*time.Hour, 0)
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", fast)
-	restarts()
-	p.tells(p.bookOf(apiserver.UID, 30, sliceOf("api-1", "10.101.0.5")))
-	p.us.Books.Looked(10*time.Hour, 0)
-	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5!")
-	p.tells(p.bookOf(apiserver.UID, 40, sliceOf("api-1", "10.101.0.5")))
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
-	p.tells(p.bookOf(apiserver.UID, 50)) // it has no slices any more
-	p.soon("us-1", "eu-1-api-1", "", fast)
-	restarts()
-	p.tells(p.bookOf(apiserver.UID, 45, sliceOf("api-1", "10.101.0.4")))
-	p.says("its number is below")
-	p.stays("us-1", "eu-1-api-1", "")
+		p.tells(p.bookOf(apiserver.UID, 20, sliceOf("api-1", "10.101.0.5")))
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+		restarts()
+		p.tells(p.bookOf(apiserver.UID, 10, sliceOf("api-1", "10.101.0.4")))
+		p.says("its number is below")
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+		p.tells(p.bookOf(apiserver.UID, 30, sliceOf("api-1", "10.101.0.5")))
+		p.says("")
+		p.us.Books.Looked(10*time.Hour, 0)
+		p.ahead.Store(int64(2 * time.Hour))
+		p.us.Books.Looked(10*time.Hour, 0)
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5!", fast)
+		restarts()
+		p.tells(p.bookOf(apiserver.UID, 30, sliceOf("api-1", "10.101.0.5")))
+		p.us.Books.Looked(10*time.Hour, 0)
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.5!")
+		p.tells(p.bookOf(apiserver.UID, 40, sliceOf("api-1", "10.101.0.5")))
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+		p.tells(p.bookOf(apiserver.UID, 50)) // it has no slices any more
+		p.soon("us-1", "eu-1-api-1", "", fast)
+		restarts()
+		p.tells(p.bookOf(apiserver.UID, 45, sliceOf("api-1", "10.101.0.4")))
+		p.says("its number is below")
+		p.stays("us-1", "eu-1-api-1", "")
+	})
 }
 
 // TestAnImportThatGoesWhileItsBookComes and returns, again and again: what is there in the end is what counted last.
 func TestAnImportThatGoesWhileItsBookComes(t *testing.T) {
-	p := newPair(t)
-	const times = 30
-	p.appliedTo(p.us, "us-1", imports)
-	all, _ := p.us.Books.Sought()
-	var telling sync.WaitGroup
-	telling.Go(func() {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		const times = 30
+		p.appliedTo(p.us, "us-1", imports)
+		all, _ := p.us.Books.Sought()
+		var telling sync.WaitGroup
+		telling.Go(func() {
+			for n := range times {
+				p.us.Books.Read(all[0], p.bookOf(apiserver.UID, n+1, sliceOf(fmt.Sprintf("api-%d", n%3), fmt.Sprintf("10.101.0.%d", n+1))), nil)
+				time.Sleep(200 * time.Millisecond)
+			}
+		})
 		for n := range times {
-			p.us.Books.Read(all[0], p.bookOf(apiserver.UID, n+1, sliceOf(fmt.Sprintf("api-%d", n%3), fmt.Sprintf("10.101.0.%d", n+1))), nil)
-			time.Sleep(p.takes(200 * time.Millisecond))
+			p.appliedTo(p.us, "us-1", []string{"", imports}[n%2])
+			p.us.Books.Sought()
+			time.Sleep(300 * time.Millisecond)
 		}
+		telling.Wait()
+		p.tells(p.bookOf(apiserver.UID, 2*times, sliceOf("last", "10.101.0.5")))
+		p.soon("us-1", "eu-1-last", "http 10.101.0.5", fast)
+		p.appliedTo(p.us, "us-1", "")
+		for _, name := range []string{"last", "api", "api-0", "api-1", "api-2"} {
+			p.soon("us-1", "eu-1-"+name, "", fast)
+		}
+		p.appliedTo(p.us, "us-1", imports)
+		p.tells(p.bookOf(apiserver.UID, 3*times, sliceOf("last", "10.101.0.6")))
+		p.soon("us-1", "eu-1-last", "http 10.101.0.6", fast)
 	})
-	for n := range times {
-		p.appliedTo(p.us, "us-1", []string{"", imports}[n%2])
-		p.us.Books.Sought()
-		time.Sleep(p.takes(300 * time.Millisecond))
-	}
-	telling.Wait()
-	p.tells(p.bookOf(apiserver.UID, 2*times, sliceOf("last", "10.101.0.5")))
-	p.soon("us-1", "eu-1-last", "http 10.101.0.5", fast)
-	p.appliedTo(p.us, "us-1", "")
-	for _, name := range []string{"last", "api", "api-0", "api-1", "api-2"} {
-		p.soon("us-1", "eu-1-"+name, "", fast)
-	}
-	p.appliedTo(p.us, "us-1", imports)
-	p.tells(p.bookOf(apiserver.UID, 3*times, sliceOf("last", "10.101.0.6")))
-	p.soon("us-1", "eu-1-last", "http 10.101.0.6", fast)
 }
 
 // TestAServiceThatIsTooMuch for a book stays in it as it was, and keeps no other from it.
 func TestAServiceThatIsTooMuch(t *testing.T) {
-	p := newPair(t)
-	p.speed = 100
-	two := strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1)
-	p.has("eu-1", "api", "api-0", "10.101.0.5")
-	p.has("eu-1", "web", "web-1", "10.101.0.9")
-	p.appliedTo(p.us, "us-1", `{"imports": [
-		{"namespace": "shop", "service": "api", "style": "native", "from": ["eu-1"], "ports": ["http"]},
-		{"namespace": "shop", "service": "web", "style": "native", "from": ["eu-1"], "ports": ["http"]}
-	]}`)
-	p.appliedTo(p.eu, "eu-1", two)
-	p.carries()
-	p.soon("us-1", "eu-1-web-1", "http 10.101.0.9", slow)
-	p.soon("us-1", "eu-1-api-0", "http 10.101.0.5", slow)
-	for n := range book.MostSlices {
-		p.has("eu-1", "api", fmt.Sprintf("api-%d", n+1), "10.101.0.6")
-	}
-	p.has("eu-1", "web", "web-1", "10.101.0.10")
-	p.soon("us-1", "eu-1-web-1", "http 10.101.0.10", slow)
-	p.soon("us-1", "eu-1-api-0", "http 10.101.0.5", slow)
-	if n := p.logs.count("it has 101 slices; at most 100 are written"); n != 1 {
-		t.Errorf("that is said %d times", n)
-	}
-	written := len(p.writer.books())
-	time.Sleep(p.takes(70 * time.Second))
-	if now := p.writer.books(); len(now) != written {
-		t.Errorf("nothing is new, and there are %d more books", len(now)-written)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		two := strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1)
+		p.has("eu-1", "api", "api-0", "10.101.0.5")
+		p.has("eu-1", "web", "web-1", "10.101.0.9")
+		p.appliedTo(p.us, "us-1", `{"imports": [
+			{"namespace": "shop", "service": "api", "style": "native", "from": ["eu-1"], "ports": ["http"]},
+			{"namespace": "shop", "service": "web", "style": "native", "from": ["eu-1"], "ports": ["http"]}
+		]}`)
+		p.appliedTo(p.eu, "eu-1", two)
+		p.carries()
+		p.soon("us-1", "eu-1-web-1", "http 10.101.0.9", slow)
+		p.soon("us-1", "eu-1-api-0", "http 10.101.0.5", slow)
+		for n := range book.MostSlices {
+			p.has("eu-1", "api", fmt.Sprintf("api-%d", n+1), "10.101.0.6")
+		}
+		p.has("eu-1", "web", "web-1", "10.101.0.10")
+		p.soon("us-1", "eu-1-web-1", "http 10.101.0.10", slow)
+		p.soon("us-1", "eu-1-api-0", "http 10.101.0.5", slow)
+		if n := p.logs.count("it has 101 slices; at most 100 are written"); n != 1 {
+			t.Errorf("that is said %d times", n)
+		}
+		written := len(p.writer.books())
+		time.Sleep(70 * time.Second)
+		if now := p.writer.books(); len(now) != written {
+			t.Errorf("nothing is new, and there are %d more books", len(now)-written)
+		}
+	})
 }
 
 // replace puts a book there as somebody else does.
@@ -474,7 +489,7 @@ func (p *pair) writes(n int) []book.Book {
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		if all := p.writer.books(); len(all) >= n {
 			return all
-		} else if time.Since(began) > 30*time.Second {
+		} else if time.Since(began) > time.Hour {
 			p.Fatalf("%d books were written, want %d", len(all), n)
 		}
 	}
@@ -482,94 +497,99 @@ func (p *pair) writes(n int) []book.Book {
 
 // TestABookThatSomebodyElseWrote is seen a while later, though nothing of the cluster changes; and at once by who fails to write over it.
 func TestABookThatSomebodyElseWrote(t *testing.T) {
-	p := newPair(t)
-	p.speed = 100
-	p.has("eu-1", "api", "api-1", "10.101.0.5")
-	p.appliedTo(p.eu, "eu-1", exports)
-	p.writes(1)
-	p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.99")))
-	all := p.writes(2)
-	if got := all[1].Services[service("api")]; len(got) != 1 || got[0].Endpoints[0].Addresses[0] != "10.101.0.5" {
-		t.Errorf("then it says %+v", got)
-	}
-	p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.99")))
-	p.has("eu-1", "api", "api-1", "10.101.0.6")
-	p.writes(3)
-	p.writer.mu.Lock()
-	defer p.writer.mu.Unlock()
-	if p.writer.lost > 1 {
-		t.Errorf("it tried %d times to write over what it did not read", p.writer.lost)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.has("eu-1", "api", "api-1", "10.101.0.5")
+		p.appliedTo(p.eu, "eu-1", exports)
+		p.writes(1)
+		p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.99")))
+		all := p.writes(2)
+		if got := all[1].Services[service("api")]; len(got) != 1 || got[0].Endpoints[0].Addresses[0] != "10.101.0.5" {
+			t.Errorf("then it says %+v", got)
+		}
+		p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.99")))
+		p.has("eu-1", "api", "api-1", "10.101.0.6")
+		p.writes(3)
+		p.writer.mu.Lock()
+		defer p.writer.mu.Unlock()
+		if p.writer.lost > 1 {
+			t.Errorf("it tried %d times to write over what it did not read", p.writer.lost)
+		}
+	})
 }
 
 // TestABookOfTheClusterOfBefore has a cluster be made anew under its name: nothing of what the one before had is in its book, not even of
 // a service that has more than a book may hold.
 func TestABookOfTheClusterOfBefore(t *testing.T) {
-	p := newPair(t)
-	p.speed = 100
-	p.writer.replace(p.bookOf("the one before", 0, sliceOf("api-1", "10.101.0.99")))
-	for n := range book.MostSlices + 1 {
-		p.has("eu-1", "api", fmt.Sprintf("api-%d", n), "10.101.0.6")
-	}
-	p.has("eu-1", "web", "web-1", "10.101.0.9")
-	p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
-	is := p.writes(1)[0]
-	if _, carried := is.Services[service("api")]; carried || is.UID != apiserver.UID || len(is.Services[service("web")]) != 1 {
-		t.Errorf("the book is %+v", is)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.writer.replace(p.bookOf("the one before", 0, sliceOf("api-1", "10.101.0.99")))
+		for n := range book.MostSlices + 1 {
+			p.has("eu-1", "api", fmt.Sprintf("api-%d", n), "10.101.0.6")
+		}
+		p.has("eu-1", "web", "web-1", "10.101.0.9")
+		p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
+		is := p.writes(1)[0]
+		if _, carried := is.Services[service("api")]; carried || is.UID != apiserver.UID || len(is.Services[service("web")]) != 1 {
+			t.Errorf("the book is %+v", is)
+		}
+	})
 }
 
 // TestABookOfAnotherClusterOfTheName does not count where nobody says which of the two the cluster has to be, until spec.id does.
 func TestABookOfAnotherClusterOfTheName(t *testing.T) {
-	p := newPair(t)
-	p.is("")
-	p.appliedTo(p.us, "us-1", `{"imports": [
-		{"namespace": "shop", "service": "api", "style": "native", "from": ["eu-1"], "ports": ["http"]},
-		{"namespace": "shop", "service": "web", "style": "native", "from": ["eu-1"], "ports": ["http"]}
-	]}`)
-	p.tells(p.bookOf("the first", 10, sliceOf("api-1", "10.101.0.5")))
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
-	second := p.bookOf("the second", 20, sliceOf("api-1", "10.101.0.6"))
-	second.Services[service("web")] = []endpoints.Slice{sliceOf("web-1", "10.101.0.9")} // of which nothing is there by which the two are told apart
-	p.tells(second)
-	p.says("this is not the cluster that it was: its Namespace kube-system had the UID the first, and has the second")
-	p.stays("us-1", "eu-1-web-1", "")
-	p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
-	p.tells(p.bookOf("the first", 30, sliceOf("api-1", "10.101.0.7")))
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.7", fast)
-	p.tells(p.bookOf("the second", 40, sliceOf("api-1", "10.101.0.8")))
-	p.is("the second")
-	p.us.Books.Looked(10*time.Second, 0)
-	p.soon("us-1", "eu-1-api-1", "http 10.101.0.8", fast)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.is("")
+		p.appliedTo(p.us, "us-1", `{"imports": [
+			{"namespace": "shop", "service": "api", "style": "native", "from": ["eu-1"], "ports": ["http"]},
+			{"namespace": "shop", "service": "web", "style": "native", "from": ["eu-1"], "ports": ["http"]}
+		]}`)
+		p.tells(p.bookOf("the first", 10, sliceOf("api-1", "10.101.0.5")))
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+		second := p.bookOf("the second", 20, sliceOf("api-1", "10.101.0.6"))
+		second.Services[service("web")] = []endpoints.Slice{sliceOf("web-1", "10.101.0.9")} // of which nothing is there by which the two are told apart
+		p.tells(second)
+		p.says("this is not the cluster that it was: its Namespace kube-system had the UID the first, and has the second")
+		p.stays("us-1", "eu-1-web-1", "")
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+		p.tells(p.bookOf("the first", 30, sliceOf("api-1", "10.101.0.7")))
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.7", fast)
+		p.tells(p.bookOf("the second", 40, sliceOf("api-1", "10.101.0.8")))
+		p.is("the second")
+		p.us.Books.Looked(10*time.Second, 0)
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.8", fast)
+	})
 }
 
 // TestAnAgentThatMayNotList knows which cluster it is in, and nothing of what that has: it writes no book over the last one, and no first one.
 func TestAnAgentThatMayNotList(t *testing.T) {
-	for _, hasOne := range []bool{true, false} {
-		p := newPair(t)
-		p.speed = 100
-		var asked atomic.Int64
-		p.servers["eu-1"].Before(func(r *http.Request) int {
-			if strings.Contains(r.URL.Path, "endpointslices") {
-				asked.Add(1)
-				return http.StatusForbidden
+	synctest.Test(t, func(t *testing.T) {
+		for _, hasOne := range []bool{true, false} {
+			p := newPair(t)
+			var asked atomic.Int64
+			p.servers["eu-1"].Before(func(r *http.Request) int {
+				if strings.Contains(r.URL.Path, "endpointslices") {
+					asked.Add(1)
+					return http.StatusForbidden
+				}
+				return 0
+			})
+			if hasOne {
+				p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.5")))
 			}
-			return 0
-		})
-		if hasOne {
-			p.writer.replace(p.bookOf(apiserver.UID, 0, sliceOf("api-1", "10.101.0.5")))
-		}
-		p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
-		for began := time.Now(); asked.Load() < 3; time.Sleep(10 * time.Millisecond) {
-			if time.Since(began) > 30*time.Second {
-				t.Fatal("it does not ask for slices")
+			p.appliedTo(p.eu, "eu-1", strings.Replace(exports, `"web"}`, `"web", "book": true}`, 1))
+			for began := time.Now(); asked.Load() < 3; time.Sleep(10 * time.Millisecond) {
+				if time.Since(began) > 30*time.Second {
+					t.Fatal("it does not ask for slices")
+				}
+			}
+			time.Sleep(70 * time.Second)
+			if all := p.writer.books(); len(all) > 0 {
+				t.Errorf("where there is one (%t) it writes %+v", hasOne, all)
 			}
 		}
-		time.Sleep(p.takes(70 * time.Second))
-		if all := p.writer.books(); len(all) > 0 {
-			t.Errorf("where there is one (%t) it writes %+v", hasOne, all)
-		}
-	}
+	})
 }
 
 // service is one of the namespace shop.

@@ -102,7 +102,7 @@ func (c *collector) wake() {
 // run writes until ctx ends.
 func (c *collector) run(ctx context.Context) {
 	defer c.exchange.written(ctx, c)
-	due := c.exchange.clock.After(0)
+	due := time.After(0)
 	for failures := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -111,7 +111,7 @@ func (c *collector) run(ctx context.Context) {
 		case <-due:
 		}
 		at, err := c.turn(ctx)
-		wait := max(0, at.Sub(c.exchange.clock.Now()))
+		wait := max(0, at.Sub(c.exchange.now()))
 		if err != nil {
 			wait = c.exchange.pause(failures)
 			failures++
@@ -119,7 +119,7 @@ func (c *collector) run(ctx context.Context) {
 			failures = 0
 		}
 		c.say(ctx, err)
-		due = c.exchange.clock.After(wait)
+		due = time.After(wait)
 	}
 }
 
@@ -147,7 +147,7 @@ func (c *collector) say(ctx context.Context, err error) {
 // turn writes the book, if that is due, and returns when to look again.
 func (c *collector) turn(ctx context.Context) (again time.Time, err error) {
 	cluster, settings := c.exchange.cluster(c.name)
-	now := c.exchange.clock.Now()
+	now := c.exchange.now()
 	if cluster == nil || settings.Endpoints != exchange.Apply {
 		c.exchange.want(ctx, c, nil)
 		c.isKnown = false
@@ -205,7 +205,7 @@ func (c *collector) next(exports []types.NamespacedName) (next book.Book, ok boo
 
 // write writes the next book, if it is another one and has waited, or is to be renewed, and returns when to look again.
 func (c *collector) write(ctx context.Context, next *book.Book, settings exchange.Services) (again time.Time, err error) {
-	now := c.exchange.clock.Now()
+	now := c.exchange.now()
 	times, err := c.exchange.Writer.Times(settings, c.exchange.Books.TakesPart)
 	if err != nil {
 		return now, err
@@ -252,7 +252,7 @@ func (c *collector) renews(after time.Duration) time.Time {
 		return time.Time{}
 	}
 	if p.has(nil, answering).Silent {
-		return c.exchange.clock.Now().Add(period)
+		return c.exchange.now().Add(period)
 	}
 	return c.kept.Book.Time.Add(after)
 }

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/services"
-	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/book"
 	"github.com/waybill-dev/waybill/render/exchange"
 )
@@ -31,9 +31,14 @@ func (nobody) Times(by exchange.Services, _ func(string) bool) (book.Times, erro
 	return book.TimesOf(by, "", 1)
 }
 
+// unreached says of no cluster how it is reached.
+func unreached(context.Context, []*karmada.Cluster, *karmada.Cluster) (Server, error) {
+	return Server{}, errors.New("there is no credential for it")
+}
+
 // TestWhoseBooksAreWritten is forgotten of clusters that leave.
 func TestWhoseBooksAreWritten(t *testing.T) {
-	e := New(clusters.Access{}, ClockOf(time.Now), func() float64 { return 0 }, slog.New(slog.DiscardHandler))
+	e := New(unreached, time.Now, func() float64 { return 0 }, slog.New(slog.DiscardHandler))
 	e.Writer = nobody{}
 	count := func() int {
 		e.mu.Lock()
@@ -56,7 +61,7 @@ func TestWhoseBooksAreWritten(t *testing.T) {
 // TestWhoLeavesTakesNobodyAlong has a cluster be followed anew before what served it has come to its end: whoever serves it from then on
 // is known, and told what changes.
 func TestWhoLeavesTakesNobodyAlong(t *testing.T) {
-	e := New(clusters.Access{}, ClockOf(time.Now), func() float64 { return 0 }, slog.New(slog.DiscardHandler))
+	e := New(unreached, time.Now, func() float64 { return 0 }, slog.New(slog.DiscardHandler))
 	e.Writer = nobody{}
 	applied := Applied{Cluster: "eu-1", File: []byte(`{"exports": [{"namespace": "shop", "service": "api", "book": true}]}`)}
 	served := func() (*consumer, *collector) {
@@ -83,7 +88,7 @@ func TestWhoLeavesTakesNobodyAlong(t *testing.T) {
 // TestWhoseBooksAreSought: those of clusters that are registered, are imported from, have an API server of their own and are not reached
 // from here, which one's own is. What was read of one that is imported from no more is forgotten.
 func TestWhoseBooksAreSought(t *testing.T) {
-	e := New(clusters.Access{}, ClockOf(time.Now), func() float64 { return 0 }, slog.New(slog.DiscardHandler))
+	e := New(unreached, time.Now, func() float64 { return 0 }, slog.New(slog.DiscardHandler))
 	e.Reaches = func(c *karmada.Cluster) bool { return c.Name == "us-1" }
 	var registered []*karmada.Cluster
 	for _, name := range []string{"eu-2", "eu-1", "us-1"} {

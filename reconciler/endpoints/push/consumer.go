@@ -92,9 +92,9 @@ func (c *consumer) run(ctx context.Context) {
 			}
 			continue
 		}
-		began := c.exchange.clock.Now()
+		began := c.exchange.now()
 		err := c.serve(ctx)
-		if c.exchange.clock.Now().Sub(began) > steady {
+		if c.exchange.now().Sub(began) > steady {
 			failures, said = 0, ""
 		}
 		switch {
@@ -111,7 +111,7 @@ func (c *consumer) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-c.exchange.clock.After(c.exchange.pause(failures)):
+		case <-time.After(c.exchange.pause(failures)):
 		}
 		failures++
 	}
@@ -174,7 +174,7 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 			return context.Cause(ctx)
 		case <-c.wakes:
 			if !gathers { // where changes never end, it is due nevertheless
-				gathers, due = true, c.exchange.clock.After(together)
+				gathers, due = true, time.After(together)
 			}
 			continue
 		case <-due:
@@ -197,7 +197,7 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 			if c.failed.Becomes(err) {
 				c.exchange.log.WarnContext(ctx, "endpoints are not all brought to a cluster", "cluster", c.name, "err", err)
 			}
-			due = c.exchange.clock.After(c.exchange.pause(failures))
+			due = time.After(c.exchange.pause(failures))
 			failures++
 		default:
 			failures, c.failed = 0, ""

@@ -18,7 +18,6 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/policies/virtual"
-	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/endpoints"
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 	"github.com/waybill-dev/waybill/render/exchange"
@@ -36,8 +35,8 @@ type Exchange struct {
 	// Refused is told what is not taken of others for a cluster, whenever that changes; nil: nobody is.
 	Refused func(cluster string, all []endpoints.Refusal)
 
-	access clusters.Access
-	clock  Clock
+	opens  Opener
+	now    func() time.Time
 	random func() float64 // in [0, 1)
 	log    *slog.Logger
 
@@ -50,21 +49,10 @@ type Exchange struct {
 	collectors map[string]*collector
 }
 
-// Clock is what time it is, and when some of it has gone by.
-type Clock struct {
-	Now   func() time.Time
-	After func(time.Duration) <-chan time.Time
-}
-
-// ClockOf is one that is told what time it is, and waits as long as that takes.
-func ClockOf(now func() time.Time) Clock {
-	return Clock{Now: now, After: func(d time.Duration) <-chan time.Time { return time.NewTimer(d).C }}
-}
-
-// New makes an Exchange that reaches clusters by an access.
-func New(access clusters.Access, clock Clock, random func() float64, log *slog.Logger) *Exchange {
+// New makes an Exchange.
+func New(opens Opener, now func() time.Time, random func() float64, log *slog.Logger) *Exchange {
 	e := &Exchange{
-		access: access, clock: clock, random: random, log: log,
+		opens: opens, now: now, random: random, log: log,
 		providers: map[string]*provider{}, consumers: map[string]*consumer{}, collectors: map[string]*collector{},
 	}
 	e.Books = &Books{exchange: e, latest: map[string]*latest{}}
@@ -171,7 +159,7 @@ func (e *Exchange) reaches(c *karmada.Cluster) bool {
 // people change.
 func (e *Exchange) serves(name string) bool {
 	c, settings := e.cluster(name)
-	return c != nil && settings.Endpoints == exchange.Apply && suspend.Of(name, c.Annotations, nil, e.clock.Now()).Why == ""
+	return c != nil && settings.Endpoints == exchange.Apply && suspend.Of(name, c.Annotations, nil, e.now()).Why == ""
 }
 
 // open finds how a cluster is reached now, and recognises it.
@@ -181,9 +169,13 @@ func (e *Exchange) open(ctx context.Context, name string) (*reached, error) {
 		return nil, errNoPart
 	}
 	e.mu.Lock()
-	access := e.access.Among(e.registered)
+	registered := e.registered
 	e.mu.Unlock()
-	return reach(ctx, access, c, e.uidOf(c))
+	server, err := e.opens(ctx, registered, c)
+	if err != nil {
+		return nil, err
+	}
+	return recognise(ctx, server, c.Name, e.uidOf(c))
 }
 
 // uidOf is the UID that the Namespace kube-system of a cluster has to have; empty where that is not known.

@@ -62,7 +62,7 @@ func (e *Exchange) want(ctx context.Context, c user, of map[string][]types.Names
 		if e.providers[name] == nil {
 			p := &provider{
 				exchange: e, name: name, anew: make(chan struct{}, 1), looks: make(chan struct{}, 1),
-				users: map[user][]types.NamespacedName{}, heard: e.clock.Now(),
+				users: map[user][]types.NamespacedName{}, heard: e.now(),
 			}
 			var running context.Context
 			running, p.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may go on when this consumer leaves
@@ -123,19 +123,19 @@ func (p *provider) has(wanted []types.NamespacedName, staleAfter time.Duration) 
 
 // isSilent reports that it has not answered for so long. The lock is held.
 func (p *provider) isSilent(staleAfter time.Duration) bool {
-	return staleAfter > 0 && p.exchange.clock.Now().Sub(p.heard) > staleAfter
+	return staleAfter > 0 && p.exchange.now().Sub(p.heard) > staleAfter
 }
 
 // run watches its slices until ctx ends.
 func (p *provider) run(ctx context.Context) {
 	failures, said := 0, endpoints.Failure("")
 	for ctx.Err() == nil {
-		began := p.exchange.clock.Now()
+		began := p.exchange.now()
 		err := p.watch(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if p.exchange.clock.Now().Sub(began) > steady {
+		if p.exchange.now().Sub(began) > steady {
 			failures, said = 0, ""
 		}
 		if errors.Is(err, errAnew) || errors.Is(err, errAnother) {
@@ -147,7 +147,7 @@ func (p *provider) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-p.anew:
-		case <-p.exchange.clock.After(p.exchange.pause(failures)):
+		case <-time.After(p.exchange.pause(failures)):
 		}
 		failures++
 	}
@@ -237,7 +237,7 @@ func (p *provider) ask() []string {
 // told takes what a watch of services found.
 func (p *provider) told(names []string, live []*discovery.EndpointSlice) {
 	p.mu.Lock()
-	p.live, p.heard, p.watched = live, p.exchange.clock.Now(), map[string]bool{}
+	p.live, p.heard, p.watched = live, p.exchange.now(), map[string]bool{}
 	for _, name := range names {
 		p.watched[name] = true
 	}
@@ -265,7 +265,7 @@ func (p *provider) look() {
 // probe asks the cluster who it is again and again while it is watched, for a watch may be quiet because nothing changes, and go on
 // although the cluster takes no part any more.
 func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelCauseFunc) {
-	tick := p.exchange.clock.After(period)
+	tick := time.After(period)
 	for missed := 0; ; {
 		is := r
 		var err error
@@ -275,7 +275,7 @@ func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelC
 		case <-p.looks:
 			is, err = p.exchange.open(ctx, p.name) // as it is reached now
 		case <-tick:
-			tick = p.exchange.clock.After(period)
+			tick = time.After(period)
 		}
 		var uid string
 		if err == nil {
@@ -285,7 +285,7 @@ func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelC
 		case err == nil && uid == r.uid:
 			missed = 0
 			p.mu.Lock()
-			p.heard = p.exchange.clock.Now()
+			p.heard = p.exchange.now()
 			p.mu.Unlock()
 			continue
 		case err == nil:
@@ -306,7 +306,7 @@ func (p *provider) listen(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.exchange.clock.After(time.Second):
+		case <-time.After(time.Second):
 		}
 		cluster, settings := p.exchange.cluster(p.name)
 		p.mu.Lock()

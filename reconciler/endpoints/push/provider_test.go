@@ -8,8 +8,6 @@ import (
 	discovery "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/waybill-dev/waybill/reconciler/clusters"
 )
 
 // TestWhatIsKnownOfAClusterOfTheName: what was seen of the one before counts for no other, and another one counts only where it is certain
@@ -30,7 +28,7 @@ func TestWhatIsKnownOfAClusterOfTheName(t *testing.T) {
 		{"another one, for certain", reached{uid: "two", isKnown: true}, false, "two", false},
 	} {
 		now := time.Unix(0, 0)
-		p := &provider{exchange: New(clusters.Access{}, ClockOf(func() time.Time { return now }), func() float64 { return 0 }, slog.New(slog.DiscardHandler)), name: "eu", heard: now}
+		p := &provider{exchange: New(nil, func() time.Time { return now }, func() float64 { return 0 }, slog.New(slog.DiscardHandler)), name: "eu", heard: now}
 		if err := p.recognise(&reached{uid: "one"}); err != nil {
 			t.Fatal(err)
 		}

@@ -25,37 +25,55 @@ var (
 	errAnother = errors.New("it is another cluster now")
 )
 
-// reached is a cluster that answered, and is the one that it should be.
-type reached struct {
+// Server is the API server of a cluster.
+type Server struct {
 	*endpointslices.Client
 
-	ask     func(ctx context.Context) (uid string, err error)
+	// UID asks for that of the Namespace kube-system.
+	UID func(context.Context) (string, error)
+}
+
+// Opener finds how a cluster is reached, which is one of those that are registered. It sends nothing to it.
+type Opener func(ctx context.Context, registered []*karmada.Cluster, c *karmada.Cluster) (Server, error)
+
+// By reaches clusters by an access.
+func By(access clusters.Access) Opener {
+	return func(ctx context.Context, registered []*karmada.Cluster, c *karmada.Cluster) (Server, error) {
+		config, err := access.Among(registered).Config(ctx, c)
+		if err != nil {
+			return Server{}, err
+		}
+		client, err := endpointslices.Open(c.Name, config)
+		return Server{client, func(ctx context.Context) (string, error) { return clusters.UIDOf(ctx, c.Name, config) }}, err
+	}
+}
+
+// reached is a cluster that answered, and is the one that it should be.
+type reached struct {
+	Server
+
 	uid     string // of its Namespace kube-system
 	isKnown bool   // it is certain that it has to have that one
 }
 
-// reach reaches a cluster, and recognises it by the UID that it has to have, where that is known.
-func reach(ctx context.Context, access clusters.Access, c *karmada.Cluster, uid string) (*reached, error) {
-	config, err := access.Config(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	r := &reached{ask: func(ctx context.Context) (string, error) { return clusters.UIDOf(ctx, c.Name, config) }}
+// recognise asks a cluster who it is, and compares that with the UID that it has to have, where that is known.
+func recognise(ctx context.Context, s Server, cluster, uid string) (*reached, error) {
+	r := &reached{Server: s}
+	var err error
 	if r.uid, err = r.asked(ctx); err != nil {
 		return nil, err
 	}
 	if r.isKnown = uid != ""; r.isKnown && uid != r.uid {
-		return nil, fmt.Errorf("this is not %s: its Namespace kube-system has the UID %s, and this one has %s; have its kubeconfig looked at", c.Name, uid, r.uid)
+		return nil, fmt.Errorf("this is not %s: its Namespace kube-system has the UID %s, and this one has %s; have its kubeconfig looked at", cluster, uid, r.uid)
 	}
-	r.Client, err = endpointslices.Open(c.Name, config)
-	return r, err
+	return r, nil
 }
 
 // asked asks the cluster who it is.
 func (r *reached) asked(ctx context.Context) (uid string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, soon)
 	defer cancel()
-	return r.ask(ctx)
+	return r.UID(ctx)
 }
 
 // pause is how long to wait after so many failures in a row.
