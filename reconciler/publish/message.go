@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/leaving"
+	"github.com/waybill-dev/waybill/reconciler/plan/summary"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -25,13 +25,13 @@ func message(p *plan.Plan, base Base, version string, allowed plan.Released) str
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n", r.Commit[:min(12, len(r.Commit))], subject(r.Subject))
-	if moved := leaving.ByFailover(p); len(moved) > 0 {
+	if moved := summary.ByFailover(p); len(moved) > 0 {
 		b.WriteString(moves("Failover", moved) + "\n")
 	}
-	if moved := leaving.ByDecision(p); len(moved) > 0 {
+	if moved := summary.ByDecision(p); len(moved) > 0 {
 		b.WriteString(moves("Moves", moved) + "\n")
 	}
-	if moved := leaving.ByDescheduler(p); len(moved) > 0 {
+	if moved := summary.ByDescheduler(p); len(moved) > 0 {
 		b.WriteString(moves("Descheduled", moved) + "\n")
 	}
 	for _, t := range [][2]string{

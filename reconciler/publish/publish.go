@@ -16,7 +16,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/leaving"
+	"github.com/waybill-dev/waybill/reconciler/plan/summary"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -216,7 +216,7 @@ func (c *changer) cluster(cl plan.Cluster) error {
 	for _, who := range c.plan.Released.By[cl.Name] {
 		said = append(said, TrailerReleasedBy+": "+who)
 	}
-	for _, path := range failedOver(leaving.Paths(c.plan, cl.Name), p.Built, cl.Tree) {
+	for _, path := range failedOver(summary.LeavingPaths(c.plan, cl.Name), p.Built, cl.Tree) {
 		said = append(said, TrailerFailedOver+": "+address.Path(path))
 	}
 	said = append(said, replacing(cl.Name, goes)...)

@@ -27,7 +27,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/leaving"
+	"github.com/waybill-dev/waybill/reconciler/plan/summary"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
@@ -112,7 +112,7 @@ func TestThreeHundredOfAThousand(t *testing.T) {
 	said := func(code diag.Code) bool {
 		return slices.ContainsFunc(f.last.Diags, func(d diag.Diagnostic) bool { return d.Code == code })
 	}
-	if moved := leaving.ByFailover(&f.last); len(moved) > 0 || !said(diag.FailoverFrozen) {
+	if moved := summary.ByFailover(&f.last); len(moved) > 0 || !said(diag.FailoverFrozen) {
 		t.Errorf("it moves %d, and says %v", len(moved), f.last.Diags)
 	}
 	for i := range 290 {
@@ -121,13 +121,13 @@ func TestThreeHundredOfAThousand(t *testing.T) {
 	f.now = f.now.Add(time.Minute)
 	f.load()
 	f.publish()
-	if moved := leaving.ByFailover(&f.last); len(moved) > 0 || !said(diag.FailoverFrozen) || !f.last.Basis.RecheckAt.Equal(f.now.Add(evict.RecoveryDelay)) {
+	if moved := summary.ByFailover(&f.last); len(moved) > 0 || !said(diag.FailoverFrozen) || !f.last.Basis.RecheckAt.Equal(f.now.Add(evict.RecoveryDelay)) {
 		t.Errorf("others may be about to come back, and it moves %d, says %v, and looks again at %s", len(moved), f.last.Diags, f.last.Basis.RecheckAt)
 	}
 	f.now = f.last.Basis.RecheckAt
 	f.load()
 	f.publish()
-	if moved := leaving.ByFailover(&f.last); len(moved) == 0 || said(diag.FailoverFrozen) {
+	if moved := summary.ByFailover(&f.last); len(moved) == 0 || said(diag.FailoverFrozen) {
 		t.Errorf("it moves %d, and says %v", len(moved), f.last.Diags)
 	}
 }
@@ -340,7 +340,7 @@ func (f *fleet) stays() {
 // bounded holds that what moves is within its bounds.
 func (f *fleet) bounded() {
 	f.t.Helper()
-	unready, left, moved := 0, map[string]bool{}, leaving.ByFailover(&f.last)
+	unready, left, moved := 0, map[string]bool{}, summary.ByFailover(&f.last)
 	for _, m := range f.members {
 		if !m.ready {
 			unready++
@@ -384,7 +384,7 @@ func (f *fleet) steady() {
 		in := f.in
 		in.Now, in.Memo = at, plan.NewMemo()
 		if q := plan.Build(in); q.State.ID() != f.last.State.ID() {
-			f.t.Errorf("%s: %s later it is another plan, and it says that it is not before %s: %s", f.now.Format(time.TimeOnly), at.Sub(f.now), until.Sub(f.now), leaving.ByFailover(&q))
+			f.t.Errorf("%s: %s later it is another plan, and it says that it is not before %s: %s", f.now.Format(time.TimeOnly), at.Sub(f.now), until.Sub(f.now), summary.ByFailover(&q))
 		}
 	}
 }

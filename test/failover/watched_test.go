@@ -14,7 +14,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/observation"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/leaving"
+	"github.com/waybill-dev/waybill/reconciler/plan/summary"
 )
 
 // watched is a fleet whose clusters are looked at, each every ten seconds at a time of its own.
@@ -66,7 +66,7 @@ func (w *watched) runs(until time.Duration) {
 			w.load()
 			w.in.Evidence = w.well()
 			w.publish()
-			for _, m := range leaving.ByFailover(&w.last) {
+			for _, m := range summary.ByFailover(&w.last) {
 				w.moved = append(w.moved, fmt.Sprintf("%3.0f s: %s", w.now.Sub(w.began).Seconds(), m))
 			}
 		}

@@ -1,6 +1,6 @@
-// Package leaving says of a plan that is made what leaves clusters by it: because they failed, because it was so decided, and
+// Package summary says of a plan that is made what leaves clusters by it: because they failed, because it was so decided, and
 // because no node was found there.
-package leaving
+package summary
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// Paths returns the paths of what left a cluster because that, or what is there, failed.
-func Paths(p *plan.Plan, cluster string) map[string]bool {
+// LeavingPaths returns the paths of what left a cluster because that, or what is there, failed.
+func LeavingPaths(p *plan.Plan, cluster string) map[string]bool {
 	var paths map[string]bool
 	for r, clusters := range p.Leaving {
 		if !slices.Contains(clusters, cluster) || schedule.Find(p.Decisions, r).Targeted(cluster) {

@@ -1,11 +1,11 @@
-package leaving_test
+package summary_test
 
 import (
 	"maps"
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/leaving"
+	"github.com/waybill-dev/waybill/reconciler/plan/summary"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -51,7 +51,7 @@ func TestWhatFailedOverIsNamedByItsFile(t *testing.T) {
 	for cluster, want := range map[string]map[string]bool{
 		"ap": nil, "eu": nil, "us": {tree.Path(a): true}, "us-inner": {tree.Path(inner): true}, "unknown": nil,
 	} {
-		if got := leaving.Paths(&p, cluster); !maps.Equal(got, want) {
+		if got := summary.LeavingPaths(&p, cluster); !maps.Equal(got, want) {
 			t.Errorf("of %s it is %v, want %v", cluster, got, want)
 		}
 	}
