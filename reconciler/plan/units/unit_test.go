@@ -93,8 +93,9 @@ spec: {interval: 5m, chart: {spec: {chart: ./db, sourceRef: {kind: GitRepository
 // world is what units are found in beside the source.
 type world struct {
 	source   string
-	chart    string // what the chart renders to; empty: it fails
-	files    string // identifies the files of the chart
+	chart    string       // what the chart renders to; empty: it fails
+	rendered []object.Ref // what it rendered to before it failed
+	files    string       // identifies the files of the chart
 	renderer string
 	bindings map[object.Ref]*karmada.ResourceBinding
 	stays    func(object.Ref, rollouts.Unit) (rollouts.Unit, bool)
@@ -133,6 +134,9 @@ func (w world) units(t *testing.T) map[string]units.Unit {
 	}, w.render)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range x.Failures {
+		x.Failures[i].Objects = w.rendered
 	}
 	st := state.State{Bindings: w.bindings}
 	decided := schedule.Decide(schedule.Input{Policies: x.Policies, Templates: x.Templates, State: &st, Memo: &schedule.Memo{}})
@@ -199,6 +203,11 @@ func TestWhatMovesTogether(t *testing.T) {
 		{"policies of one group", func() world {
 			return edit(t, "metadata: {name: ops}", "metadata: {name: ops, annotations: {waybill.dev/rollout-group: all}}")
 		}, map[string]string{"_group/all": "ConfigMap/limits", "_cluster/ops": "", "team/web": "ConfigMap/web Deployment/web"}},
+		{"what a release rendered to that fails now, though no binding says so", func() world {
+			w := here()
+			w.chart, w.rendered = "", []object.Ref{{Kind: "Service", Namespace: "team", Name: "db"}}
+			return w
+		}, map[string]string{"team/chart": "Service/db HelmRelease/db"}},
 		{"what is gone belongs where it was", func() world { w := here(); w.bindings = binding("web"); return w }, map[string]string{
 			"team/web": "ConfigMap/web Secret/old Deployment/web",
 		}},
