@@ -137,7 +137,13 @@ func Scheduled(b *karmada.ResourceBinding) (c metav1.Condition, ok bool) {
 // PlacedBy reports whether a binding, or nil, records that its template was placed by a
 // placement, as Placement prints it.
 func PlacedBy(b *karmada.ResourceBinding, placement string) bool {
-	return Placed(b) && b.Annotations[placementAnnotation] == placement
+	return Placed(b) && DecidedBy(b, placement)
+}
+
+// DecidedBy reports whether a binding records that a placement, as Placement prints it, decided where its template goes, also where it
+// fits no cluster.
+func DecidedBy(b *karmada.ResourceBinding, placement string) bool {
+	return b.Annotations[placementAnnotation] == placement
 }
 
 // AsPlacedBy returns a binding that says that its template was placed by a placement, as Placement prints it.

@@ -244,7 +244,7 @@ func (in *Input) divided(
 		for _, name := range slices.Sorted(maps.Keys(was.Clusters)) {
 			is.Spec.Clusters = append(is.Spec.Clusters, schedule.Target{Name: name, Replicas: was.Clusters[name]})
 		}
-	case state.PlacedBy(b, placement) && b.Spec.Replicas == in.replicas(t):
+	case state.DecidedBy(b, placement) && b.Spec.Replicas == in.replicas(t):
 		return b
 	default:
 		is.Spec.Clusters = in.Has(nil, t.Ref())

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/ingress"
@@ -197,8 +199,8 @@ spec:
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: web:1}]}}
 `
 
-// Replicas are divided as was recorded of the version, then as its binding has them if that was placed alike, and otherwise as clusters
-// have them; anew where nothing of that is known.
+// Replicas are divided as was recorded of the version, then as its binding has them if the same placement decided that, and otherwise as
+// clusters have them; anew where nothing of that is known, or where they found no room.
 func TestADivisionStays(t *testing.T) {
 	d := object.Decode("all.yaml", []byte(spread))
 	x, err := expand.Expand(expand.Input{Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{}}, engine.Unrendered)
@@ -217,6 +219,9 @@ func TestADivisionStays(t *testing.T) {
 		return state.AsPlacedBy(*b, placement)
 	}
 	alike := state.Placement(&policy.Spec.Placement)
+	unplaced := bound(12, alike)
+	unplaced.Spec.Clusters = nil
+	state.RecordScheduled(unplaced, nil, metav1.Condition{Status: metav1.ConditionFalse, Reason: "NoClusterFit"})
 	odd := map[string]int32{"eu": 11, "us": 1}
 	recorded := func(commit string, clusters map[string]int32) *rollouts.Rollout {
 		return &rollouts.Rollout{Unit: web, Divided: []rollouts.Division{{Commit: commit, Object: deployment, Clusters: clusters}}}
@@ -233,6 +238,7 @@ func TestADivisionStays(t *testing.T) {
 		{"recorded, though it is bound and there otherwise", recorded("a", odd), bound(12, alike), shares(10, 2), shares(11, 1)},
 		{"recorded of another version", recorded("b", map[string]int32{"eu": 12}), nil, nil, shares(6, 6)},
 		{"bound alike", nil, bound(12, alike), shares(10, 2), shares(8, 4)},
+		{"bound alike, and there was no room", nil, unplaced, shares(12, 0), shares(6, 6)},
 		{"bound by another placement", nil, bound(12, "{}"), shares(10, 2), shares(10, 2)},
 		{"bound with other replicas", nil, bound(14, alike), shares(10, 2), shares(10, 2)},
 		{"what is recorded is of a cluster that is gone", recorded("a", map[string]int32{"asia": 4, "eu": 4, "us": 4}), nil, nil, shares(6, 6)},
