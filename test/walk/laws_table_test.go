@@ -86,17 +86,25 @@ func TestReplicasNeedNotComeToWhoJoined(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		isThere       bool // when they were divided
+		rejoins       bool // it left the fleet, and came back with what it had
 		before, after map[string]cell
 		wants         bool
 	}{
-		{"it joined with a version before", false, map[string]cell{ref: older}, map[string]cell{ref: older}, false},
-		{"it joined, and loses a version before", false, map[string]cell{ref: older}, nil, false},
-		{"it joined, and gets them", false, nil, map[string]cell{ref: wants}, true},
-		{"it was there, and has a version before", true, map[string]cell{ref: older}, map[string]cell{ref: older}, true},
-		{"it was there, and loses a version before", true, map[string]cell{ref: older}, nil, true},
-		{"it was there, and has nothing", true, nil, nil, false},
+		{"it joined with a version before", false, false, map[string]cell{ref: older}, map[string]cell{ref: older}, false},
+		{"it joined, and loses a version before", false, false, map[string]cell{ref: older}, nil, false},
+		{"it joined, and gets them", false, false, nil, map[string]cell{ref: wants}, true},
+		{"it came back with a version before", true, true, map[string]cell{ref: older}, map[string]cell{ref: older}, false},
+		{"it came back, and loses a version before", true, true, map[string]cell{ref: older}, nil, false},
+		{"it came back, and gets them", true, true, map[string]cell{ref: older}, map[string]cell{ref: wants}, true},
+		{"it was there, and has a version before", true, false, map[string]cell{ref: older}, map[string]cell{ref: older}, true},
+		{"it was there, and loses a version before", true, false, map[string]cell{ref: older}, nil, true},
+		{"it was there, and has nothing", true, false, nil, nil, false},
 	} {
-		j := judgement{w: &walker{stages: newStages()}, before: held{"c1": tt.before}, after: held{"c1": tt.after}}
+		s := newStages()
+		if tt.rejoins {
+			s.rejoined["c1"] = tt.before
+		}
+		j := judgement{w: &walker{stages: s}, before: held{"c1": tt.before}, after: held{"c1": tt.after}}
 		is := j.divided("c1", &unitMeaning{
 			cells: map[string]map[string]cell{"c1": {ref: wants}}, asked: map[string]int{ref: 840},
 			shared: map[string]map[string]bool{ref: {"c1": tt.isThere}},

@@ -123,8 +123,9 @@ func (j *judgement) goesLast(in held, cluster, ref string, means *unitMeaning) b
 	return !isWanted && had && has && was == is && len(held(means.cells).has(ref)) > 0
 }
 
-// divided is what a version means, without what is divided of which a cluster has nothing, and had nothing, or only since before it left
-// the fleet and came back, or has none of this version, if it joined since that was divided: replicas stay with the clusters that have them.
+// divided is what a version means, without what is divided of which a cluster has nothing, and had nothing, or has none of this version, if
+// it joined since that was divided, or has it since before it left the fleet and came back: replicas stay with the clusters that have them,
+// and went to these when it left.
 func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 	is := *means
 	is.cells = maps.Clone(means.cells)
@@ -134,8 +135,8 @@ func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 		_, isOld := j.w.stages.rejoined[cluster][ref]
 		got, has := j.after[cluster][ref]
 		want.replicas, got.replicas = 0, 0
-		isLater := !means.shared[ref][cluster] && got != want
-		if means.asked[ref] > 0 && (isLater || !has && (!had || isOld)) {
+		isLater := !means.shared[ref][cluster] || isOld
+		if means.asked[ref] > 0 && (isLater && got != want || !has && !had) {
 			delete(is.cells[cluster], ref)
 		}
 	}
