@@ -179,10 +179,17 @@ func (c *comparison) collect(shown []string, target *laid) {
 	}
 }
 
-// isWaiting reports an object that the unit has by the source only, of which the run is not. Clusters may have it, if it came
-// from elsewhere.
+// isWaiting reports an object of which the run is not: one that the unit has by the source only, which clusters may have, if it came from
+// elsewhere, or one that stays with the unit, that the source wants, and that the target does not have, for another policy claims it there.
 func isWaiting(c *comparison, r object.Ref, shown []string, target *laid) bool {
-	return target != nil && !target.isNow && !slices.ContainsFunc(shown, func(commit string) bool {
+	if target == nil || target.isNow {
+		return false
+	}
+	now := c.versions[c.in.Revision]
+	if slices.Contains(c.unit.Stays, r) && !slices.Contains(target.Refs, r) && !now.line(r).Clusters().IsEmpty() {
+		return true
+	}
+	return !slices.ContainsFunc(shown, func(commit string) bool {
 		v := c.version(commit)
 		return v != nil && slices.Contains(v.Refs, r)
 	})
