@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,7 +31,7 @@ func TestWhereaboutsMoveWithAllThatSaysHowClustersAre(t *testing.T) {
 	write := func(repo *flaky, branch string) func() {
 		return func() {
 			text++
-			repo.Write(branch, fmt.Sprint(text), twin.Tree{}.Folder())
+			repo.Write(branch, strconv.Itoa(text), twin.Tree{}.Folder())
 		}
 	}
 	write(source, "main")()

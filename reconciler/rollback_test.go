@@ -59,7 +59,7 @@ func TestWhereARollbackGoes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		published []int // commits of the source by number; 0: an edit by hand, -1: one of another branch
 		rev       int
-		down      func(*pulled, map[int]files.ID)
+		down      func(context.Context, *pulled)
 		want      int
 		err       string
 	}{
@@ -77,17 +77,17 @@ func TestWhereARollbackGoes(t *testing.T) {
 		"the one before is a later one":  {published: []int{3, 2}, err: "does not come before"},
 		"the one before is of another":   {published: []int{-1, 2}, err: "does not come before"},
 		"the state cannot be fetched": {
-			published: []int{1, 2}, err: "away", down: func(p *pulled, _ map[int]files.ID) { p.fetch = errors.New("away") },
+			published: []int{1, 2}, err: "away", down: func(_ context.Context, p *pulled) { p.fetch = errors.New("away") },
 		},
 		"a record cannot be read": {
 			published: []int{1, 2}, err: "reading what was published earlier: away",
-			down: func(p *pulled, _ map[int]files.ID) {
-				head, _, _ := p.Branch(context.Background(), state.Branch)
+			down: func(ctx context.Context, p *pulled) {
+				head, _, _ := p.Branch(ctx, state.Branch)
 				p.commits = map[files.ID]error{head.Parent: errors.New("away")}
 			},
 		},
 		"nobody knows which comes first": {
-			published: []int{1, 2}, err: "is not known", down: func(p *pulled, _ map[int]files.ID) { p.ancestry = errors.New("away") },
+			published: []int{1, 2}, err: "is not known", down: func(_ context.Context, p *pulled) { p.ancestry = errors.New("away") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestWhereARollbackGoes(t *testing.T) {
 			}
 			records(repo.Repo, commits...)
 			if tt.down != nil {
-				tt.down(repo, ids)
+				tt.down(t.Context(), repo)
 			}
 			rev := ""
 			if tt.rev != 0 {

@@ -114,7 +114,7 @@ func TestWhenALoopLooks(t *testing.T) {
 		"nothing can be published":        {10 * time.Second, 6 * time.Minute, func(l *turning, fail func() error) { l.target.publish = func(context.Context) error { return fail() } }, 99, "0s 20s 1m0s 2m20s 4m20s"},
 		"it is published after two tries": {10 * time.Second, 75 * time.Second, func(l *turning, fail func() error) { l.target.publish = func(context.Context) error { return fail() } }, 2, "0s 20s 1m0s 1m10s"},
 		"the interval is above ceilings":  {5 * time.Minute, 16 * time.Minute, func(l *turning, fail func() error) { l.source.heads = fail }, 99, "0s 5m0s 10m0s 15m0s"},
-		"it is at the ceiling":            {60 * time.Second, 6 * time.Minute, func(l *turning, fail func() error) { l.target.publish = func(context.Context) error { return fail() } }, 99, "0s 2m0s 4m0s"},
+		"it is at the ceiling":            {60 * time.Second, 5 * time.Minute, func(l *turning, fail func() error) { l.target.publish = func(context.Context) error { return fail() } }, 99, "0s 2m0s 4m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/evidence"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -44,6 +45,31 @@ func TestOfWhatEvidenceCounts(t *testing.T) {
 		}
 		if _, asked := all[web]; asked != (len(tt.want) > 0) {
 			t.Errorf("%s: it is in the list: %v", tt.name, asked)
+		}
+	}
+}
+
+// Of what leaves a cluster for others that of where it goes is asked for, be it by itself or with what needs it, and that of where it is.
+func TestOfWhatLeavesEvidenceCounts(t *testing.T) {
+	target := []karmada.TargetCluster{{Name: "eu"}}
+	needed := []karmada.BindingSnapshot{{Name: "db", Clusters: []karmada.TargetCluster{{Name: "ap"}, {Name: "sa"}}}, {Name: "job"}}
+	other := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "other"}
+	for _, tt := range []struct {
+		name    string
+		spec    karmada.ResourceBindingSpec
+		leaving []state.Leaving
+		want    []string
+	}{
+		{"it goes by itself", karmada.ResourceBindingSpec{Clusters: target}, []state.Leaving{{Object: web, Cluster: "us"}}, []string{"eu", "us"}},
+		{"it goes with what needs it", karmada.ResourceBindingSpec{RequiredBy: needed}, []state.Leaving{{Object: web, Cluster: "us"}}, []string{"ap", "sa", "us"}},
+		{"it does both", karmada.ResourceBindingSpec{Clusters: target, RequiredBy: needed}, []state.Leaving{{Object: web, Cluster: "us"}}, []string{"ap", "eu", "sa", "us"}},
+		{"it leaves two", karmada.ResourceBindingSpec{Clusters: target}, []state.Leaving{{Object: web, Cluster: "us"}, {Object: web, Cluster: "ap"}}, []string{"ap", "eu", "eu", "us"}},
+		{"it stays", karmada.ResourceBindingSpec{Clusters: target, RequiredBy: needed}, nil, nil},
+		{"another one leaves", karmada.ResourceBindingSpec{Clusters: target}, []state.Leaving{{Object: other, Cluster: "us"}}, nil},
+	} {
+		all := evidence.Moving(map[object.Ref]*karmada.ResourceBinding{web: {Spec: tt.spec}}, tt.leaving, render.Failover{})
+		if got := slices.Sorted(slices.Values(all[web])); !slices.Equal(got, tt.want) || len(all[other]) > 0 {
+			t.Errorf("%s: asked are %q, and %q; want %q", tt.name, got, all[other], tt.want)
 		}
 	}
 }
