@@ -20,6 +20,7 @@ func window(kind, schedule string, lasts time.Duration, more ...func(*applying.S
 }
 
 func manualSync(w *applying.SyncWindow) { w.ManualSync = true }
+func inUs(w *applying.SyncWindow)       { w.Clusters = []string{"us-*"} }
 func berlin(w *applying.SyncWindow)     { w.TimeZone = "Europe/Berlin" }
 
 func TestWindows(t *testing.T) {
@@ -52,6 +53,10 @@ func TestWindows(t *testing.T) {
 		{"a person may by one, and not by the other", []applying.SyncWindow{lunch, window("deny", "0 12 * * *", h, manualSync)}, "12:30", true, "denies 05 13:00"},
 		{"a person may outside what is allowed", []applying.SyncWindow{window("allow", "0 22 * * *", h, manualSync)}, "12:30", true, ""},
 		{"a person may not", []applying.SyncWindow{night}, "12:30", true, "no sync window 05 22:00"},
+		{"a person may outside what is allowed, whatever others may not", []applying.SyncWindow{window("allow", "0 22 * * *", h, manualSync), window("allow", "0 22 * * *", h, inUs)}, "12:30", true, ""},
+		{"a person may outside what is allowed, and is denied later", []applying.SyncWindow{window("allow", "0 22 * * *", h, manualSync), window("deny", "0 5 * * *", h)}, "12:30", true, ""},
+		{"a person may while one allows that lets people in", []applying.SyncWindow{window("allow", "0 12 * * *", h, manualSync), night}, "12:30", true, ""},
+		{"a person may not when neither does", []applying.SyncWindow{window("allow", "0 11 * * *", h, manualSync), night}, "12:30", true, "no sync window 05 22:00"},
 		{"in another zone", []applying.SyncWindow{window("deny", "0 12 * * *", h, berlin)}, "11:30", false, "denies 05 12:00"},
 		{"for ever", []applying.SyncWindow{window("deny", "* * * * *", 48*h)}, "11:30", false, "denies 01 00:00"},
 	} {
