@@ -247,6 +247,26 @@ func TestAHookThatRunsBesideOneThatFailed(t *testing.T) {
 	m.syncs(t, branch, "one", "breaks ends runs ? -breaks", "it exited with 1")
 }
 
+// TestWhatFailsBesideAHook is no hook that failed: those for a sync that failed do not run, and the next round waits on.
+func TestWhatFailsBesideAHook(t *testing.T) {
+	branch := []Object{
+		manifest("apps/v1 Deployment shop/db", nil),
+		manifest("batch/v1 Job shop/seed", nil, hookIs+"Sync"),
+		manifest("batch/v1 Job shop/alarm", nil, hookIs+"SyncFail"),
+		manifest("v1 ConfigMap shop/last", nil, waveIs+"1"),
+	}
+	m := newModel()
+	m.sick["db"] = Unhealthy{Failed: true, Why: "its pods crash"}
+	m.syncs(t, branch, "one", "db seed ?", "its pods crash")
+	if m.syncs(t, branch, "one", "?", "its pods crash"); t.Failed() {
+		return
+	}
+	delete(m.sick, "db")
+	m.syncs(t, branch, "one", "? last", "")
+	m.sick["seed"] = Unhealthy{Failed: true, Why: "it exited with 1"}
+	m.syncs(t, branch, "two", "? seed ? alarm ?", "it exited with 1")
+}
+
 // TestHooksOutlastTheirCommit has a newer commit wait for a hook that still runs.
 func TestHooksOutlastTheirCommit(t *testing.T) {
 	branch := func(value string) []Object {

@@ -230,7 +230,7 @@ func TestALeaseEndsByWhenItsRenewalWasSent(t *testing.T) {
 		ends time.Duration // of the work, after the last renewal was sent
 	}{
 		"a quick server": {0, 10 * time.Second},
-		"a slow one":     {3 * time.Second, 10 * time.Second},
+		"a slow one":     {2 * time.Second, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
