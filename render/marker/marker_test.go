@@ -126,6 +126,58 @@ func TestBad(t *testing.T) {
 	}
 }
 
+// What cannot be written says why, in the words of the one obstacle that there is.
+func TestWhyAMarkerIsBad(t *testing.T) {
+	const m = ` # {"$imagepolicy": "shop:web"}`
+	for _, tt := range []struct{ name, file, text, want string }{
+		{"a block of text", "a.yaml", "image: |" + m + "\n  ghcr.io/acme/web:1.9\n", "it is a block of text"},
+		{"a folded block of text", "a.yaml", "image: >" + m + "\n  ghcr.io/acme/web:1.9\n", "it is a block of text"},
+		{"an anchor", "a.yaml", "image: &a ghcr.io/acme/web:1.9" + m + "\n", "it has an anchor"},
+		{"an alias", "a.yaml", "a: &a ghcr.io/acme/web:1.9\nimage: *a" + m + "\n", "it is no text"},
+		{"a tag of YAML", "a.yaml", "image: !!str ghcr.io/acme/web:1.9" + m + "\n", "it has a tag of YAML"},
+		{"escapes", "a.yaml", "image: \"ghcr.io/acme/web\\x3a1.9\"" + m + "\n", "it is not written as it is read"},
+		{"JSON", "a.json", "{\"a\": \"x\"" + m + "\n}", "JSON has no comments"},
+		{"sops", "a.yaml", "image: ghcr.io/acme/web:1.9" + m + "\nsops: {mac: x}\n", "sops encrypted the file"},
+		{"sops in the second document", "a.yaml", "image: ghcr.io/acme/web:1.9" + m + "\n---\nsops: {mac: x}\n", "sops encrypted the file"},
+		{"no YAML", "a.yaml", "image: ghcr.io/acme/web:1.9" + m + "\nb: [\n", "the file cannot be read: reading YAML"},
+	} {
+		f := marker.Read(tt.file, []byte(tt.text))
+		if len(f.Bad) != 1 || !strings.Contains(f.Bad[0].Diagnostic.Message, tt.want) {
+			t.Errorf("%s: said is %+v, want %q", tt.name, f.Bad, tt.want)
+		}
+	}
+}
+
+// The word sops is none of sops where it is not a field of the whole document.
+func TestAFileIsOfSopsByItsTop(t *testing.T) {
+	const m = ` # {"$imagepolicy": "shop:web"}`
+	for _, text := range []string{"a: {sops: x}\n", "a: sops\n", "- sops\n- x\n"} {
+		f := marker.Read("a.yaml", []byte("image: ghcr.io/acme/web:1.9"+m+"\n---\n"+text))
+		if len(f.Bad) != 0 || len(f.Markers) != 1 {
+			t.Errorf("%q: said is %+v", text, f.Bad)
+		}
+	}
+}
+
+func TestHas(t *testing.T) {
+	const with, without = `image: a # {"$imagepolicy": "shop:web"}`, "image: a # of a policy"
+	for _, tt := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"a.yaml", with, true},
+		{"b/a.yml", with, true},
+		{"a.json", with, true},
+		{"a.yaml", without, false},
+		{"a.md", with, false},
+		{"yaml", with, false},
+	} {
+		if got := marker.Has(tt.name, []byte(tt.text)); got != tt.want {
+			t.Errorf("%s with %q: %t", tt.name, tt.text, got)
+		}
+	}
+}
+
 // Two markers of one policy in one file, and one of another, are told apart.
 func TestMarkersHavePlaces(t *testing.T) {
 	f := marker.Read("a.yaml", []byte("a: web:1 # {\"$imagepolicy\": \"shop:web\"}\nb: 2\n---\nc: api # {\"$imagepolicy\": \"shop:api:name\"}\nd: 'web:2@"+old+"' # {\"$imagepolicy\": \"shop:web\"}\n"))

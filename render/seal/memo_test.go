@@ -3,6 +3,7 @@ package seal
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/render/diag"
@@ -129,6 +130,29 @@ func TestWhatBecomesOfAPlainSecret(t *testing.T) {
 		if tt.sealed != !bytes.Contains(data, []byte("CANARY")) && tt.manifest == plain || !tt.sealed && out.ID() != given.ID() {
 			t.Errorf("%s: it is\n%s", tt.name, data)
 		}
+	}
+}
+
+// TestWhoCannotBeARecipient: a mistake in the annotation is an error, and is no recipient afterwards.
+func TestWhoCannotBeARecipient(t *testing.T) {
+	var s Secrets
+	if to, err := s.Recipients(toAnna + ",age1x"); err == nil || to != "" {
+		t.Errorf("it is %q, %v", to, err)
+	}
+}
+
+// TestWhatCannotBeEncryptedIsNotWritten: it says which Secret and why, and shows no value.
+func TestWhatCannotBeEncryptedIsNotWritten(t *testing.T) {
+	s := Secrets{Memo: &Memo{}, OnBranch: true}
+	to, err := s.Recipients(toAnna)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := object.Decode("s.yaml", []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: n}\nstringdata: {a: CANARY}\n")).Objects[0]
+	out, _, d := s.Protect(o, files.NewBlob(o.YAML()), to)
+	if out != nil || d == nil || d.Severity != diag.Error || d.Pos.File != "s.yaml" ||
+		!strings.Contains(d.Message, "cannot be encrypted: it has the field stringdata") || strings.Contains(d.Message, "CANARY") {
+		t.Errorf("written is %v, said %+v", out, d)
 	}
 }
 

@@ -24,6 +24,7 @@ func TestParseRecipients(t *testing.T) {
 		{name: "a key of SSH", text: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA", err: "begins with age1"},
 		{name: "a post-quantum recipient", text: pq, err: "of a type other than X25519"},
 		{name: "a good one beside a bad one", text: toAnna + ",age1x", err: `"age1x" is no age recipient`},
+		{name: "bits behind the key", text: "age1jgxhllsn8xkwypdyn5p7m6xye9dnxawg70mr5sh9j37tz24v853pta0y4f", err: "bits behind its 32 bytes"},
 		{name: "a point of low order", text: "age1" + strings.Repeat("q", 52) + "5cu47z", err: "low order"},
 	}
 	for _, tt := range tests {

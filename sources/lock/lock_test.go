@@ -152,6 +152,17 @@ func TestEntriesThatAreValid(t *testing.T) {
 	}
 }
 
+func TestARefIsShown(t *testing.T) {
+	for want, r := range map[string]Ref{
+		"https://h/a":        {Helm, "https://h", "a", ""},
+		"https://h/a ^1.2.0": {Helm, "https://h", "a", "^1.2.0"},
+	} {
+		if got := r.String(); got != want {
+			t.Errorf("it is %q, want %q", got, want)
+		}
+	}
+}
+
 func TestLookup(t *testing.T) {
 	l := Lock{}.With(podinfo, fromOCI)
 	for _, tt := range []struct {
@@ -209,6 +220,7 @@ func TestPick(t *testing.T) {
 		{"also of what is no version", "nightly", "nightly", ""},
 		{"a version without its v", "1.3.0", "v1.3.0", ""},
 		{"spaces are nothing", " 1.2.0 ", "1.2.0", ""},
+		{"and around what is no version", " nightly ", "nightly", ""},
 		{"equal versions do not depend on the order", "1.2.3", "1.2.3+b2", ""},
 		{"none fits", ">=3", "", `none of the versions (2.0.0-rc.1, 2.0.0-alpha.1, 1.10.0 and 8 more) is in the range ">=3"`},
 		{"no range", "stable", "", `"stable" is neither one of the versions`},
@@ -229,6 +241,9 @@ func TestPick(t *testing.T) {
 	}
 	if _, err := Pick(nil, ""); err == nil {
 		t.Error("nothing is picked of nothing")
+	}
+	if got, err := Pick([]string{"", "1.0.0"}, ""); err != nil || got != "1.0.0" {
+		t.Errorf("no constraint picks %q, %v", got, err)
 	}
 }
 

@@ -47,6 +47,36 @@ func TestReplaceChangesOneEntryAlone(t *testing.T) {
 	}
 }
 
+// Another entry beside it on its line stays.
+func TestReplaceOnALineWithOthers(t *testing.T) {
+	a, b := entryOf(Helm, "https://h", "a", "", "1.2.3"), entryOf(Helm, "https://h", "b", "", "1.2.3")
+	flow := func(e Entry) string {
+		return "{kind: helm, repository: 'https://h', name: " + e.Name + ", constraint: '', url: '" + e.URL + "', version: 1.2.3, digest: '" + e.Digest + "'}"
+	}
+	file := "apiVersion: waybill.dev/v1alpha1\nkind: Lock\ncharts: [" + flow(a) + ", " + flow(b) + "] # ü"
+	for _, e := range []Entry{a, b} {
+		to := next(e, "1.2.4")
+		to.URL = "https://h/new.tgz"
+		got, err := Replace([]byte(file), to)
+		want := strings.Replace(file, flow(e), strings.NewReplacer("'"+e.URL+"'", to.URL, "1.2.3", "1.2.4", "'"+e.Digest+"'", to.Digest).Replace(flow(e)), 1)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %v and\n%s\nwant\n%s", e.Name, err, got, want)
+		}
+	}
+}
+
+// What a newer entry says already stays as it is written.
+func TestReplaceLeavesWhatIsSo(t *testing.T) {
+	file := strings.Replace(golden, "version: 6.5.4", "version:   '6.5.4' # in quotes", 1)
+	if file == golden {
+		t.Fatal("the file has no such line")
+	}
+	got, err := Replace([]byte(file), podinfo)
+	if err != nil || string(got) != file {
+		t.Errorf("%v and\n%s", err, got)
+	}
+}
+
 // A version that would be a number stays a string.
 func TestReplaceQuotesWhatIsNoString(t *testing.T) {
 	a := entryOf(Helm, "http://h", "a", "", "1.2.3")
