@@ -76,7 +76,7 @@ func (r *reader) chartOf(ref any, field []any) (engine.Chart, bool) {
 	return r.locked(c, field)
 }
 
-// locked looks a chart up in the lock file. A version that is no range needs no lock.
+// locked looks a chart up in the lock file. What stands for one chart on each day needs no lock.
 func (r *reader) locked(ref lock.Ref, field []any) (engine.Chart, bool) {
 	if err := ref.Validate(); err != nil {
 		r.fail(field, "its chart cannot be asked for: "+err.Error(), "")
@@ -85,7 +85,7 @@ func (r *reader) locked(ref lock.Ref, field []any) (engine.Chart, bool) {
 	if e, ok := r.setting.Lock.Lookup(ref); ok {
 		return engine.Chart{Ref: ref, Locked: &e}, true
 	}
-	if r.setting.Pinned && !lock.IsVersion(ref.Constraint) {
+	if r.setting.Pinned && !ref.IsFixed() {
 		r.report(diag.ChartNotLocked, diag.Error, field, fmt.Sprintf("%s is not in %s, so that what it is depends on the day", ref, lock.FileName), "waybill update, and commit "+lock.FileName)
 		return engine.Chart{}, false
 	}

@@ -60,7 +60,9 @@ func TestChartOfARelease(t *testing.T) {
 		{"a HelmChart whose repository is beside it", ref("kind: HelmChart, name: web, namespace: b") + "x.yaml HelmChart b/web {chart: web, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}\n" + charts, "", "the HelmRepository b/charts is not in the source"},
 		{"an artifact by its tag", ref("kind: OCIRepository, name: web") + fmt.Sprintf(oci, "tag: 1.0.0"), "oci oci://r.example.com/charts/web 1.0.0 false", ""},
 		{"a range counts before a tag", ref("kind: OCIRepository, name: web") + fmt.Sprintf(oci, "tag: 1.0.0, semver: 2.0.0"), "oci oci://r.example.com/charts/web 2.0.0 false", ""},
-		{"a digest counts before both", ref("kind: OCIRepository, name: web") + fmt.Sprintf(oci, "tag: 1.0.0, semver: 2.x, digest: 'sha256:"+strings.Repeat("a", 64)+"'"), "", "is not in waybill.lock"},
+		{"a digest counts before both", ref("kind: OCIRepository, name: web") + fmt.Sprintf(oci, "tag: 1.0.0, semver: 2.x, digest: 'sha256:"+strings.Repeat("a", 64)+"'"), "oci oci://r.example.com/charts/web sha256:" + strings.Repeat("a", 64) + " false", ""},
+		{"a tag that moves", ref("kind: OCIRepository, name: web") + fmt.Sprintf(oci, "tag: latest"), "", "is not in waybill.lock, so that what it is depends on the day"},
+		{"a repository of charts has no digests", template("chart: web, version: 'sha256:"+strings.Repeat("a", 64)+"', sourceRef: {kind: HelmRepository, name: charts}") + charts, "", "is not in waybill.lock"},
 		{"an artifact that is not in the source", ref("kind: OCIRepository, name: web, namespace: b") + fmt.Sprintf(oci, "tag: 1.0.0"), "", "the OCIRepository b/web is not in the source"},
 		{"an artifact whose URL is none", ref("kind: OCIRepository, name: web") + "x.yaml OCIRepository a/web {url: web}\n", "", "its chart cannot be asked for: "},
 	} {

@@ -26,7 +26,6 @@ import (
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/sources"
-	"github.com/waybill-dev/waybill/sources/lock"
 )
 
 // Runner runs engines.Run on jobs, each over its own files, and returns a result for each,
@@ -179,7 +178,7 @@ func (b *batch) chart(ctx context.Context, c *engine.Chart) (fs.FS, []diag.Diagn
 			return nil, nil, err
 		}
 		c.Locked = &e
-		if !lock.IsVersion(c.Ref.Constraint) {
+		if !c.Ref.IsFixed() {
 			notices = []diag.Diagnostic{{
 				Code: diag.ChartFloating, Severity: diag.Notice,
 				Message: fmt.Sprintf("%s is version %s today", c.Ref, e.Version), Hint: "pin it: waybill update",

@@ -336,6 +336,36 @@ func (a *away) Fetch(context.Context, lock.Entry) (fs.FS, error) {
 	}), nil
 }
 
+// newest is a repository of charts that settles every reference, as version 1.4.2.
+type newest struct{ away }
+
+func (*newest) Resolve(_ context.Context, ref lock.Ref) (lock.Entry, error) {
+	return lock.Entry{Ref: ref, Version: "1.4.2"}, nil
+}
+
+// TestWhatFloatsIsSaid: a chart that no lock settles may be another one tomorrow, unless its reference says which one it is.
+func TestWhatFloatsIsSaid(t *testing.T) {
+	for _, tt := range []struct {
+		kind             lock.Kind
+		constraint, want string
+	}{
+		{lock.Helm, "1.x", "https://charts.example.com/web 1.x is version 1.4.2 today"},
+		{lock.OCI, "latest", "oci://charts.example.com/web latest is version 1.4.2 today"},
+		{lock.Helm, "1.4.2", ""},
+		{lock.OCI, "sha256:" + strings.Repeat("a", 64), ""},
+	} {
+		ref := lock.Ref{Kind: tt.kind, Repository: "https://charts.example.com", Name: "web", Constraint: tt.constraint}
+		if tt.kind == lock.OCI {
+			ref.Repository = "oci://charts.example.com"
+		}
+		job := engine.Job{Helm: &engine.Helm{Chart: engine.Chart{Ref: ref}, Release: helm.Release{Name: "r"}}}
+		got, err := renderer.New(&worker.Local{Handler: engines.Run}, &newest{away{asked: 1}}).Render(t.Context(), source(), []engine.Job{job})
+		if err != nil || messages(got[0].Diags) != tt.want || len(got[0].Manifests) != 1 {
+			t.Errorf("%s: %v, %d manifests, said %q, want %q", tt.constraint, err, len(got[0].Manifests), messages(got[0].Diags), tt.want)
+		}
+	}
+}
+
 // TestAChartThatIsMissedLateIsAskedForAgain lists a chart in a kustomization, so that it is
 // fetched while the job is under way.
 func TestAChartThatIsMissedLateIsAskedForAgain(t *testing.T) {

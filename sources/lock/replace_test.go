@@ -153,6 +153,27 @@ func FuzzReplace(f *testing.F) {
 	})
 }
 
+func TestIsFixed(t *testing.T) {
+	for _, tt := range []struct {
+		kind       Kind
+		constraint string
+		want       bool
+	}{
+		{Helm, "1.2.3", true},
+		{OCI, "v1.2.3", true},
+		{OCI, podinfo.Digest, true},
+		{Helm, podinfo.Digest, false}, // there it is no reference
+		{OCI, "latest", false},
+		{OCI, "1.2", false},
+		{Helm, "^1.2.3", false},
+		{Helm, "", false},
+	} {
+		if got := (Ref{Kind: tt.kind, Constraint: tt.constraint}).IsFixed(); got != tt.want {
+			t.Errorf("%s %q is fixed: %t", tt.kind, tt.constraint, got)
+		}
+	}
+}
+
 func TestIsRange(t *testing.T) {
 	for constraint, want := range map[string]bool{
 		"": true, "1.x": true, "^6.5.0": true, ">=1.0.0 <2": true, " 1.2 ": true, "*": true,

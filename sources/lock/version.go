@@ -52,6 +52,11 @@ func IsVersion(constraint string) bool {
 	return err == nil
 }
 
+// IsFixed reports a reference that stands for the same chart on each day: it names a version in full, or a manifest by its digest.
+func (r Ref) IsFixed() bool {
+	return IsVersion(r.Constraint) || r.Kind == OCI && IsDigest(r.Constraint)
+}
+
 // IsRange reports a constraint that may stand for several versions: an empty one, or a range. A version, a digest and
 // a tag are none.
 func IsRange(constraint string) bool {
