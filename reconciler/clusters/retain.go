@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/apply"
@@ -29,7 +28,7 @@ func (c *Client) retained(ctx context.Context, m *meta.RESTMapping, a apply.Acti
 	if string(live.GetUID()) != a.UID {
 		return nil, errReplaced
 	}
-	if a.Object.Private || a.Object.Kind() == (schema.GroupKind{Kind: "Secret"}) {
+	if a.Object.Private {
 		in = in.Hushed()
 	}
 	desired, err := in.Retain(a.Object.Manifest, live.Object)
