@@ -71,8 +71,11 @@ func kindCalled(word string) (*kind, error) {
 		}
 		known = append(known, kinds[i].names...)
 	}
-	others := fmt.Sprintf("want %s, or --clusters for what clusters hold now", ownNames())
-	return nil, fmt.Errorf("there is no list of %q; %s", word, strings.TrimSpace(words.Meant(word, known, "")+" "+others))
+	hint := fmt.Sprintf("want %s, or --clusters for what clusters hold now", ownNames())
+	if meant := words.Meant(word, known, ""); meant != "" {
+		hint = meant + " " + hint
+	}
+	return nil, fmt.Errorf("there is no list of %q; %s", word, hint)
 }
 
 // ownNames lists the lists that are no part of another one, and flux, which prints none.
