@@ -226,11 +226,11 @@ type configProblem struct {
 
 // read takes over what a manifest says, and returns what it may not say: every field that there is not, or else the first problem.
 func (c *Config) read(o *object.Object) []configProblem {
+	var strict []error
 	asJSON, err := json.Marshal(spelledOut(o.Content()))
-	if err != nil {
-		return []configProblem{{message: fmt.Sprintf("the file cannot be read: %v", err)}}
+	if err == nil {
+		strict, err = kjson.UnmarshalStrict(asJSON, c)
 	}
-	strict, err := kjson.UnmarshalStrict(asJSON, c)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return []configProblem{{field: wrong.Field, message: fmt.Sprintf("%s is a %s; want a value of type %s", wrong.Field, wrong.Value, wrong.Type)}}
 	}
