@@ -2,7 +2,6 @@ package render
 
 import (
 	"reflect"
-	"strings"
 
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
@@ -22,7 +21,7 @@ func unknownHint(field string) string {
 }
 
 // fieldsAt returns the names of the fields that a waybill.yaml may have at a path; none where it has another shape there.
-func fieldsAt(path []any) (names []string) {
+func fieldsAt(path []any) []string {
 	t := reflect.TypeFor[Config]()
 	for _, step := range path {
 		if t = below(t, step); t == nil {
@@ -32,12 +31,7 @@ func fieldsAt(path []any) (names []string) {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
-	for _, f := range reflect.VisibleFields(t) {
-		if name := jsonName(f); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return object.FieldNames(t)
 }
 
 // below returns the type of what stands in a value of a type at a field or an index, or nil for none.
@@ -45,8 +39,8 @@ func below(t reflect.Type, step any) reflect.Type {
 	name, isField := step.(string)
 	switch {
 	case t.Kind() == reflect.Struct && isField:
-		for _, f := range reflect.VisibleFields(t) {
-			if jsonName(f) == name {
+		for _, f := range object.Fields(t) {
+			if f.Name == name {
 				return pointedTo(f.Type)
 			}
 		}
@@ -61,13 +55,4 @@ func pointedTo(t reflect.Type) reflect.Type {
 		return t.Elem()
 	}
 	return t
-}
-
-// jsonName is how a field is called in JSON; empty: not at all.
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if name == "-" {
-		return ""
-	}
-	return name
 }

@@ -125,13 +125,13 @@ func TestDecodeKnowsEveryKind(t *testing.T) {
 			}
 			data := fmt.Appendf(nil, `{"apiVersion": %q, "kind": %q, "metadata": {"name": "x"}, "unheard": 1}`, key.apiVersion, key.kind)
 			x, found := Decode(key.apiVersion, key.kind, data)
-			if x == nil || reflect.TypeOf(x) != reflect.TypeOf(k.make()) || x.(object).GetName() != "x" {
+			if x == nil || reflect.TypeOf(x) != reflect.TypeOf(k.make()) || x.(typed).GetName() != "x" {
 				t.Fatalf("decoded %#v", x)
 			}
 			if got := lines(found)[0]; len(found) > 1 && found[1].Code == diag.UnknownField || got != "unheard unknown-field" {
 				t.Errorf("found %v", lines(found))
 			}
-			if got := x.(object).GroupVersionKind(); got.Kind != key.kind || got.GroupVersion().String() != key.apiVersion {
+			if got := x.(typed).GroupVersionKind(); got.Kind != key.kind || got.GroupVersion().String() != key.apiVersion {
 				t.Errorf("decoded a %s", got)
 			}
 		})

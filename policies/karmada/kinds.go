@@ -5,15 +5,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// object is what every kind here can do.
-type object interface {
+// typed is what every kind here can do.
+type typed interface {
 	metav1.Object
 	schema.ObjectKind
 }
 
 // kind says what is known of a kind besides its Go type.
 type kind struct {
-	make       func() object
+	make       func() typed
 	namespaced bool
 }
 
@@ -34,29 +34,29 @@ const (
 
 // kinds is every kind that Decode makes.
 var kinds = map[gvk]kind{
-	{policyGroup, "PropagationPolicy"}:        {func() object { return &PropagationPolicy{} }, true},
-	{policyGroup, "ClusterPropagationPolicy"}: {func() object { return &PropagationPolicy{} }, false},
-	{policyGroup, "OverridePolicy"}:           {func() object { return &OverridePolicy{} }, true},
-	{policyGroup, "ClusterOverridePolicy"}:    {func() object { return &OverridePolicy{} }, false},
-	{policyGroup, "ClusterTaintPolicy"}:       {func() object { return &ClusterTaintPolicy{} }, false},
-	{policyGroup, "FederatedResourceQuota"}:   {func() object { return &FederatedResourceQuota{} }, true},
+	{policyGroup, "PropagationPolicy"}:        {func() typed { return &PropagationPolicy{} }, true},
+	{policyGroup, "ClusterPropagationPolicy"}: {func() typed { return &PropagationPolicy{} }, false},
+	{policyGroup, "OverridePolicy"}:           {func() typed { return &OverridePolicy{} }, true},
+	{policyGroup, "ClusterOverridePolicy"}:    {func() typed { return &OverridePolicy{} }, false},
+	{policyGroup, "ClusterTaintPolicy"}:       {func() typed { return &ClusterTaintPolicy{} }, false},
+	{policyGroup, "FederatedResourceQuota"}:   {func() typed { return &FederatedResourceQuota{} }, true},
 
-	{clusterGroup, "Cluster"}: {func() object { return &Cluster{} }, false},
+	{clusterGroup, "Cluster"}: {func() typed { return &Cluster{} }, false},
 
-	{workGroup, "Work"}:                      {func() object { return &Work{} }, true},
-	{bindingGroup, "ResourceBinding"}:        {func() object { return &ResourceBinding{} }, true},
-	{bindingGroup, "ClusterResourceBinding"}: {func() object { return &ResourceBinding{} }, false},
+	{workGroup, "Work"}:                      {func() typed { return &Work{} }, true},
+	{bindingGroup, "ResourceBinding"}:        {func() typed { return &ResourceBinding{} }, true},
+	{bindingGroup, "ClusterResourceBinding"}: {func() typed { return &ResourceBinding{} }, false},
 
-	{autoscalingGroup, "FederatedHPA"}:     {func() object { return &FederatedHPA{} }, true},
-	{autoscalingGroup, "CronFederatedHPA"}: {func() object { return &CronFederatedHPA{} }, true},
-	{appsGroup, "WorkloadRebalancer"}:      {func() object { return &WorkloadRebalancer{} }, false},
-	{remedyGroup, "Remedy"}:                {func() object { return &Remedy{} }, false},
+	{autoscalingGroup, "FederatedHPA"}:     {func() typed { return &FederatedHPA{} }, true},
+	{autoscalingGroup, "CronFederatedHPA"}: {func() typed { return &CronFederatedHPA{} }, true},
+	{appsGroup, "WorkloadRebalancer"}:      {func() typed { return &WorkloadRebalancer{} }, false},
+	{remedyGroup, "Remedy"}:                {func() typed { return &Remedy{} }, false},
 
-	{configGroup, "ResourceInterpreterCustomization"}:        {func() object { return &ResourceInterpreterCustomization{} }, false},
-	{configGroup, "ResourceInterpreterWebhookConfiguration"}: {func() object { return &ResourceInterpreterWebhookConfiguration{} }, false},
+	{configGroup, "ResourceInterpreterCustomization"}:        {func() typed { return &ResourceInterpreterCustomization{} }, false},
+	{configGroup, "ResourceInterpreterWebhookConfiguration"}: {func() typed { return &ResourceInterpreterWebhookConfiguration{} }, false},
 
-	{networkingGroup, "MultiClusterService"}: {func() object { return &MultiClusterService{} }, true},
-	{networkingGroup, "MultiClusterIngress"}: {func() object { return &MultiClusterIngress{} }, true},
+	{networkingGroup, "MultiClusterService"}: {func() typed { return &MultiClusterService{} }, true},
+	{networkingGroup, "MultiClusterIngress"}: {func() typed { return &MultiClusterIngress{} }, true},
 }
 
 // Known reports whether Decode knows the kind, in exactly this version.

@@ -16,6 +16,7 @@ import (
 	strictjson "sigs.k8s.io/json"
 
 	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
@@ -36,16 +37,16 @@ func (fs *shaper) shape(t reflect.Type, v any, at field) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	object, isObject := v.(map[string]any)
+	mapping, isMapping := v.(map[string]any)
 	list, isList := v.([]any)
 	switch {
 	case decodesItself(t):
 		fs.leaf(t, v, at)
-	case isObject && t.Kind() == reflect.Struct:
-		fs.structShape(t, object, at)
-	case isObject && t.Kind() == reflect.Map:
-		for _, key := range slices.Sorted(maps.Keys(object)) {
-			fs.shape(t.Elem(), object[key], at.at(key))
+	case isMapping && t.Kind() == reflect.Struct:
+		fs.structShape(t, mapping, at)
+	case isMapping && t.Kind() == reflect.Map:
+		for _, key := range slices.Sorted(maps.Keys(mapping)) {
+			fs.shape(t.Elem(), mapping[key], at.at(key))
 		}
 	case isList && t.Kind() == reflect.Slice:
 		for i := range list {
@@ -67,14 +68,14 @@ func (fs *shaper) structShape(t reflect.Type, v map[string]any, at field) {
 			fs.fail(at.at(key), diag.UnknownField, "is not a field here", whichField(key, known))
 			continue
 		}
-		fs.shape(m.typ, v[key], at.at(key))
+		fs.shape(m.Type, v[key], at.at(key))
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if v[name] != nil || !known[name].required || !fs.schema {
+		if v[name] != nil || !known[name].Required || !fs.schema {
 			continue
 		}
 		switch {
-		case emptyIsValid(known[name].typ):
+		case emptyIsValid(known[name].Type):
 			fs.fail(at.at(name), diag.RequiredField, "is required", `write {} if it is meant to be empty`)
 		case slices.Contains(emptyStrings[t], name):
 			fs.fail(at.at(name), diag.RequiredField, "is required", `write it, or "" if it is meant to be empty`)
@@ -174,37 +175,24 @@ var emptyStrings = map[reflect.Type][]string{
 	reflect.TypeFor[metav1.LabelSelectorRequirement](): {"key", "operator"},
 }
 
-// member is a field of a struct as JSON has it.
-type member struct {
-	typ      reflect.Type
-	required bool
-}
-
-// membersOf returns the fields of a struct by their JSON names, embedded ones
-// included.
-func membersOf(t reflect.Type) map[string]member {
-	members := map[string]member{}
-	for f := range t.Fields() {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous && name == "":
-			maps.Copy(members, membersOf(f.Type))
-		case name != "-" && name != "":
-			members[name] = member{f.Type, !strings.Contains(options, "omit")}
-		}
+// membersOf returns the fields of a struct by their JSON names.
+func membersOf(t reflect.Type) map[string]object.Field {
+	members := map[string]object.Field{}
+	for _, f := range object.Fields(t) {
+		members[f.Name] = f
 	}
 	return members
 }
 
 // whichField guesses what an unknown field was meant to be: another name, or the
 // same name one level down; failing that, it lists what there is.
-func whichField(key string, known map[string]member) string {
+func whichField(key string, known map[string]object.Field) string {
 	names := slices.Sorted(maps.Keys(known))
 	if hint := words.Meant(key, names, ""); hint != "" {
 		return hint
 	}
 	for _, name := range names {
-		if t := known[name].typ; t.Kind() == reflect.Struct && !decodesItself(t) {
+		if t := known[name].Type; t.Kind() == reflect.Struct && !decodesItself(t) {
 			if _, ok := membersOf(t)[key]; ok {
 				return fmt.Sprintf("%q is a field of %q", key, name)
 			}

@@ -43,7 +43,7 @@ func (r *reader) strategy() *StagedUpdateStrategy {
 	if r.object.APIVersion() != versions[0] && r.object.APIVersion() != versions[1] {
 		r.fail(field{"apiVersion"}, "write "+versions[0]+" or "+versions[1], "%q has no strategy that is read", r.object.APIVersion())
 	}
-	known := names(reflect.TypeOf(*w))
+	known := object.FieldNames(reflect.TypeOf(*w))
 	for _, key := range slices.Sorted(maps.Keys(content)) {
 		switch {
 		case key == "status":
@@ -82,7 +82,7 @@ func (r *reader) metadata(v any, to *metav1.ObjectMeta) {
 	for _, e := range strict {
 		if unknown, ok := errors.AsType[strictjson.FieldError](e); ok {
 			name := unknown.FieldPath()
-			r.unknown(at.at(name), name, names(reflect.TypeFor[metav1.ObjectMeta]()), "a field here")
+			r.unknown(at.at(name), name, object.FieldNames(reflect.TypeFor[metav1.ObjectMeta]()), "a field here")
 		}
 	}
 }

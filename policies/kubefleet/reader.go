@@ -55,7 +55,7 @@ func (r *reader) unknown(at field, name string, known []string, what string) {
 // none.
 func (r *reader) mapping(v any, at field, of reflect.Type) map[string]any {
 	m := r.anyMapping(v, at)
-	known := names(of)
+	known := object.FieldNames(of)
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(known, key) {
 			r.unknown(at.at(key), key, known, "a field here")
@@ -112,18 +112,4 @@ func shown(v any) string {
 		return string(s[:most]) + "..."
 	}
 	return string(s)
-}
-
-// names are the fields of a struct as JSON has them, in its order. Those of an embedded one that has no name
-// are among them.
-func names(t reflect.Type) (all []string) {
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" && f.Anonymous {
-			all = append(all, names(f.Type)...)
-			continue
-		}
-		all = append(all, name)
-	}
-	return all
 }
