@@ -104,6 +104,8 @@ func TestAnswers(t *testing.T) {
 		{"409", []reply{{status: 409}}, "409: conflict; somebody changed it", 1, nil},
 		{"422", []reply{{status: 422, body: `{"message":"Validation Failed","errors":[{"field":"body"}]}`}}, `Validation Failed: [{"field":"body"}]`, 1, nil},
 		{"what it says has the token", []reply{{status: 422, body: `{"message":"\u001b[31mno\u202e ` + forgetest.Token + `\nnow"}`}}, "422: [31mno *** now", 1, nil},
+		{"it says as much as is shown", []reply{{status: 422, body: `{"message":"` + strings.Repeat("ü", 300) + `"}`}}, strings.Repeat("ü", 300) + "; the forge", 1, nil},
+		{"it says more", []reply{{status: 422, body: `{"message":"` + strings.Repeat("ü", 301) + `"}`}}, strings.Repeat("ü", 300) + "…; the forge", 1, nil},
 		{"moved", []reply{{status: 301, header: map[string]string{"Location": "https://evil.example/repositories/1?token=x"}}}, "it moved to evil.example/repositories/1;", 1, nil},
 		{"a page", []reply{{status: 200, body: "<html>"}}, "is that the URL of the forge?", 1, nil},
 		{"429", []reply{{status: 429, header: map[string]string{"Retry-After": "5"}}, {status: 200, body: pull}}, "", 2, []time.Duration{5 * time.Second}},
@@ -139,6 +141,28 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("the error has the address twice: %v", err)
 			}
 		})
+	}
+}
+
+// Every request says who asks, which GitHub demands, and in which form it takes an answer.
+func TestWhoAsks(t *testing.T) {
+	for _, kind := range kinds {
+		var header http.Header
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			header = r.Header
+			fmt.Fprint(w, pull)
+		}))
+		if _, err := open(t, kind, server.URL).PullRequest(t.Context(), 7); err != nil {
+			t.Error(err)
+		}
+		accept := "application/json"
+		if kind == forge.GitHub {
+			accept = "application/vnd.github+json"
+		}
+		if header.Get("User-Agent") != "waybill" || header.Get("Accept") != accept {
+			t.Errorf("%s is asked with %v", kind, header)
+		}
+		server.Close()
 	}
 }
 
@@ -517,6 +541,11 @@ func TestAnotherBotIsNotTakenForUs(t *testing.T) {
 		all, err := f.Comments(t.Context(), forgetest.Number)
 		if err != nil || all[0].ID != forged.ID || all[0].Mine || all[0].Body != forged.Body {
 			t.Errorf("%s: what another bot said is %+v, %v", name, all[0], err)
+		}
+		for _, c := range all {
+			if c.Mine != (c.ID == ours.ID) {
+				t.Errorf("%s: whose %+v is, is wrong", name, c)
+			}
 		}
 		if err := f.DeleteComment(t.Context(), forgetest.Number, ours.ID); err != nil {
 			t.Fatal(err)

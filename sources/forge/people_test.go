@@ -233,6 +233,7 @@ func TestAStatusThatGitLabHasAlready(t *testing.T) {
 func TestWhatChangedWithinTheSecond(t *testing.T) {
 	t.Parallel()
 	const pulls = `[{"number": 7, "state": "open", "updated_at": "2026-03-02T12:00:00Z", "user": {"id": 7, "login": "ann"}, "head": {"ref": "a", "sha": "1"}, "base": {"ref": "main"}}, ` +
+		`{"number": 8, "state": "closed", "updated_at": "2026-03-02T12:00:00Z", "user": {"id": 7, "login": "ann"}, "head": {"ref": "c", "sha": "3"}, "base": {"ref": "main"}}, ` +
 		`{"number": 6, "state": "open", "updated_at": "2026-03-02T11:59:59Z", "user": {"id": 7, "login": "ann"}, "head": {"ref": "b", "sha": "2"}, "base": {"ref": "main"}}]`
 	since := time.Date(2026, 3, 2, 12, 0, 0, int(700*time.Millisecond), time.UTC)
 	for _, kind := range []forge.Kind{forge.GitHub, forge.Gitea} {

@@ -370,6 +370,8 @@ func TestBundlesOfARegistryWithoutAList(t *testing.T) {
 	bundlePath, bundleIs := blob("manifests", bundle)
 	two := fmt.Sprintf(`{"schemaVersion": 2, "config": {"mediaType": "x", %s}, "layers": [{"mediaType": %q, %s}, {"mediaType": %q, %s}]}`, blobIs, bundled, blobIs, bundled, blobIs)
 	twoPath, twoIs := blob("manifests", two)
+	text := strings.Replace(bundle, bundled, "text/plain", 1)
+	textPath, textIs := blob("manifests", text)
 	index := func(of ...string) string {
 		return `{"schemaVersion": 2, "manifests": [{` + strings.Join(of, "}, {") + `}]}`
 	}
@@ -383,6 +385,7 @@ func TestBundlesOfARegistryWithoutAList(t *testing.T) {
 		"nothing":                        {"", registry.Unverified, "it has no signature"},
 		"no index":                       {"<html>", registry.Unavailable, "no index"},
 		"two layers":                     {index(twoIs), registry.Unverified, "it has no signature"},
+		"a layer of another type":        {index(textIs), registry.Unverified, "it has no signature"},
 		"two layers, and a bundle":       {index(twoIs, bundleIs), "", ""},
 		"a bundle by another hash":       {index(`"digest": "sha512:` + strings.Repeat("0", 128) + `"`), registry.Unverified, "it has no signature"},
 		"a bundle that is gone":          {index(other), registry.Gone, "404"},
@@ -390,7 +393,7 @@ func TestBundlesOfARegistryWithoutAList(t *testing.T) {
 		"a bundle behind more than that": {index(append(repeat(twoIs, 50), bundleIs)...), registry.TooMany, "more refers to it than the 50"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			texts := map[string]string{blobPath: string(signed), bundlePath: bundle, twoPath: two}
+			texts := map[string]string{blobPath: string(signed), bundlePath: bundle, twoPath: two, textPath: text}
 			if tt.index != "" {
 				texts["manifests/"+strings.Replace(digest, ":", "-", 1)] = tt.index
 			}

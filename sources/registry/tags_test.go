@@ -53,16 +53,20 @@ func TestTagsOverHTTPOnLoopbackOnly(t *testing.T) {
 	c, _ := client(t, registry.Options{Allow: []string{plain.URL}})
 	_, err := c.Tags(t.Context(), repository, registry.Known{})
 	wantClass(t, err, registry.Gone, "404 Not Found")
+	c, _ = client(t, registry.Options{Allow: []string{strings.Replace(plain.URL, "127.0.0.1", "localhost", 1)}})
+	_, err = c.Tags(t.Context(), strings.Replace(repository, "127.0.0.1", "localhost", 1), registry.Known{})
+	wantClass(t, err, registry.Gone, "404 Not Found")
 	c, _ = client(t, registry.Options{Allow: []string{"http://plain.example"}})
 	_, err = c.Tags(t.Context(), "plain.example/org/app", registry.Known{})
 	wantClass(t, err, registry.Refused, "not in the list")
 }
 
 func TestTagsWithAnETag(t *testing.T) {
-	tags, etag := []string{"1.0.0"}, `W/"7"`
+	tags, etag, unchanged := []string{"1.0.0"}, `W/"7"`, 0
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", etag)
 		if r.Header.Get("If-None-Match") == etag {
+			unchanged++
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -76,13 +80,31 @@ func TestTagsWithAnETag(t *testing.T) {
 	s.asked()
 	at.at = at.at.Add(time.Hour)
 	same, err := c.Tags(t.Context(), s.host+"/org/app", known)
-	if d := cmp.Diff(registry.Known{ETag: etag, Tags: []string{"1.0.0"}, At: noon.Add(time.Hour)}, same); d != "" || err != nil || len(s.asked()) != 1 {
-		t.Errorf("nothing is new: %v (-want +got):\n%s", err, d)
+	if d := cmp.Diff(registry.Known{ETag: etag, Tags: []string{"1.0.0"}, At: noon.Add(time.Hour)}, same); d != "" || err != nil || len(s.asked()) != 1 || unchanged != 1 {
+		t.Errorf("nothing is new, which was answered %d times: %v (-want +got):\n%s", unchanged, err, d)
 	}
 	tags, etag = []string{"1.0.0", "1.0.1"}, `"8"`
 	newer, err := c.Tags(t.Context(), s.host+"/org/app", same)
 	if err != nil || newer.ETag != etag || len(newer.Tags) != 2 {
 		t.Errorf("a tag is new, and it is %+v, %v", newer, err)
+	}
+}
+
+// What stands for the list of a registry without ETags is not asked for.
+func TestADigestIsNoETag(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked := r.Header.Get("If-None-Match"); asked != "" {
+			t.Errorf("it is asked for what is not %q", asked)
+		}
+		list(w, []string{"1.0.0"})
+	})
+	c, _ := client(t, registry.Options{}, s)
+	known, err := c.Tags(t.Context(), s.host+"/org/app", registry.Known{})
+	if err != nil || !strings.HasPrefix(known.ETag, "sha256:") {
+		t.Fatalf("%+v, %v", known, err)
+	}
+	if again, err := c.Tags(t.Context(), s.host+"/org/app", known); err != nil || again.ETag != known.ETag {
+		t.Errorf("%+v, %v", again, err)
 	}
 }
 

@@ -244,6 +244,26 @@ func TestWhatCannotBeVerified(t *testing.T) {
 	}
 }
 
+// TestKeysOfOneFileHaveOneName in what is said, and each of several files has its own.
+func TestKeysOfOneFileHaveOneName(t *testing.T) {
+	one, two, three := ecdsaSigner(t), ecdsaSigner(t), ecdsaSigner(t)
+	image := built(t, nil)
+	digest := digestOf(t, image)
+	s, push := stocked(t)
+	push("1.0.0", image)
+	attachSimply(t, push, digest, simply(digest), three.sign(t, []byte(simply(digest)), crypto.SHA256))
+	c, _ := client(t, registry.Options{}, s)
+	both, err := registry.ParseKeys("a.pem", append(one.pub, two.pub...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Verify(t.Context(), s.host+"/org/app@"+digest, append(both, one.keys(t)...))
+	wantClass(t, err, registry.Unverified, "none of its signatures (1) is one of the image by a.pem, cosign.pub")
+	if err := c.Verify(t.Context(), s.host+"/org/app@"+digest, append(both, three.keys(t)...)); err != nil {
+		t.Errorf("the last of three keys verifies nothing: %v", err)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	one, two := ecdsaSigner(t), ecdsaSigner(t)
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
