@@ -48,6 +48,9 @@ func TestDecode(t *testing.T) {
 		{"a byte order mark before JSON", "a.json", "\xef\xbb\xbf{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}", []string{"a.json:1 Secret/b"}, 0},
 		{"JSON values that are no manifests", "a.json", "1 \"x\" null [true, {}] {\"a\": {}}", nil, 4},
 		{"items of a JSON list keep their lines", "a.json", "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [\n {\"apiVersion\": \"v1\", \"kind\": \"Secret\",\n \"metadata\": {\"name\": \"s\"}},\n\n {\"apiVersion\": \"v1\", \"kind\": \"Secret\", \"metadata\": {\"name\": \"t\"}}]}", []string{"a.json:2 Secret/s", "a.json:5 Secret/t"}, 0},
+		{"a hundred aliases", "a.yaml", head + "x: &x 1\ny: [" + strings.Repeat("*x, ", 100) + "]\n", []string{"a.yaml:1 ConfigMap/a"}, 0},
+		{"a hundred levels", "a.yaml", head + "x: " + strings.Repeat("[", 98) + strings.Repeat("]", 98) + "\n", []string{"a.yaml:1 ConfigMap/a"}, 0},
+		{"items that are an alias", "a.yaml", "apiVersion: v1\nkind: List\nx: &x\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\nitems: *x\n", []string{"a.yaml:1 Secret/s"}, 0},
 		{"Windows line ends", "a.yaml", "apiVersion: v1\r\nkind: Secret\r\nmetadata:\r\n  name: b\r\n---\r\na: 1\r\n", []string{"a.yaml:1 Secret/b"}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,6 +92,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an item of a list that is none", "a.yaml", "apiVersion: v1\nkind: List\nitems:\n- 1\n", "a.yaml:4: error: item 0 of the list is no manifest"},
 		{"an LFS pointer", "a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a.yaml:1: error: the file is a Git LFS pointer"},
 		{"generateName", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "a.yaml:3: error: Pod: it has generateName"},
+		{"a kind that ends in List, without items", "a.yaml", "apiVersion: x.io/v1\nkind: AllowList\nmetadata: {}\n", "a.yaml:3: error: AllowList: it has no metadata.name"},
+		{"a number sign right behind dots", "a.yaml", "a: 1\n...#\n", "a.yaml:2: error: the document is no valid YAML"},
+		{"a number that JSON cannot hold", "a.json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"x":1e999}`, "a number is beyond all that can be read"},
 		{"no name", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {}\n", "a.yaml:3: error: Pod: it has no metadata.name"},
 		{"a name that YAML reads as a number", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: 12}\n", "metadata.name is 12, which YAML reads as no string"},
 		{"a name that is a path", "a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: ../x}\n", `metadata.name "../x" is not valid: may not contain '/'`},

@@ -12,6 +12,7 @@ func TestDefines(t *testing.T) {
 		{"namespaced", "apiVersion: apiextensions.k8s.io/v1\n" + head + "spec: {group: a.io, scope: Namespaced, names: {kind: K}}\n", Definition{GroupKind{"a.io", "K"}, true}, true},
 		{"cluster-scoped", "apiVersion: apiextensions.k8s.io/v1beta1\n" + head + "spec: {group: a.io, scope: Cluster, names: {kind: K}}\n", Definition{GroupKind{"a.io", "K"}, false}, true},
 		{"without a spec", "apiVersion: apiextensions.k8s.io/v1\n" + head, Definition{GroupKind{}, true}, true},
+		{"another kind of the group", "apiVersion: apiextensions.k8s.io/v1\nkind: ConversionReview\nmetadata: {name: x}\nspec: {group: a.io, names: {kind: K}}\n", Definition{}, false},
 		{"of another group", "apiVersion: example.com/v1\n" + head + "spec: {group: a.io, names: {kind: K}}\n", Definition{}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -80,7 +80,7 @@ var hard = []string{
 	"", " ", "~", "null", "Null", "NULL", "yes", "No", "ON", "off", "y", "N", "true", "False", "1", "-1", "+1", "0x1F", "0o7", "0b1", "017",
 	"1_000", "1e3", "1E+3", ".5", "-.5", ".inf", "-.Inf", ".nan", "12:30:45", "2001-01-01", "2001-12-14t21:59:43.10-05:00", "1.2.3.4", "=", "<<",
 	"- a", "-", "--", "---", "--- x", "...", "? a", ": a", "a:", "a: b", "a #b", "#a", "&a", "*a", "!a", "|", ">", "'a'", "\"a\"", "%a", "@a", "`a", "[a]", "{a}",
-	"a\tb", "\ta", "a\n", "\na", " a\nb", "a\n b\n", "a\r\nb", "a\n\n\n", "\n", "\n\n", "a\n\tb", "a \nb ", "a\n  \nb", "a\u0085b", "a\u2028b", "\ufeffa", "é", "日本", "😀 x", "a\x00b", "\x7f", "a\\b", "it's", strings.Repeat("k", 2000), "0", "-0", "08", "e5", "abc", "deadbeef", "1a", "::", "a::b", "!!binary x",
+	"a\tb", "\ta", "a\n", "\na", " a\nb", "a\n b\n", "a\r\nb", "a\n\n\n", "\n", "\n\n", "a\n\tb", "a \nb ", "a\n  \nb", "a\u0085b", "a\u2028b", "\ufeffa", "é", "日本", "😀 x", "a\x00b", "\x7f", "a\\b", "\x00\"\\", "\"\x1b\" \\", "it's", strings.Repeat("k", 2000), "0", "-0", "08", "e5", "abc", "deadbeef", "1a", "::", "a::b", "!!binary x",
 }
 
 func TestStringsSurvive(t *testing.T) {
