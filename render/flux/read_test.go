@@ -252,6 +252,32 @@ func TestWhatAReleaseIsRenderedWith(t *testing.T) {
 	}
 }
 
+// TestAReleaseThatWasRenderedWithSecrets has a release that another one made: what that one took from Secrets is secret in it, too, and
+// other values stand for all of it where names are compared, also for one that begins with another.
+func TestAReleaseThatWasRenderedWithSecrets(t *testing.T) {
+	all := written(t, "x.yaml HelmRelease a/web {interval: 1h, chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: this}}}, values: {user: shop, token: shop-hunter2, list: [{at: 'db://shop-hunter2@db'}], port: 5432}}\n"+
+		"x.yaml GitRepository a/this {url: https://git.example.com/fleet}\n")
+	repository := flux.Identify([]string{"GitRepository/a/this"}, all, nil)
+	release := all[0].RenderedWith([]string{"shop", "shop-hunter2"})
+	job, diags := flux.Read(release, flux.NewIndex(all), flux.Setting{Repository: &repository})
+	if job == nil || job.Masked == nil {
+		t.Fatal(diags)
+	}
+	if want := []string{"shop", "shop-hunter2"}; !slices.Equal(job.Secrets, want) {
+		t.Errorf("its secrets are %q, want %q", job.Secrets, want)
+	}
+	const is, masked = "map[list:[map[at:db://shop-hunter2@db]] port:5432 token:shop-hunter2 user:shop]", "map[list:[map[at:db://tipq-ivoufs3@db]] port:5432 token:tipq-ivoufs3 user:tipq]"
+	if got := fmt.Sprint(job.Helm.Release.Values); got != is {
+		t.Errorf("its values are %s, want %s", got, is)
+	}
+	if got := fmt.Sprint(job.Masked.Helm.Release.Values); got != masked || job.Masked.Helm.Chart != job.Helm.Chart {
+		t.Errorf("what stands for them is %s, want %s", got, masked)
+	}
+	if got := fmt.Sprint(release.Content()["spec"]); !strings.Contains(got, "token:shop-hunter2") {
+		t.Errorf("the release became %s", got)
+	}
+}
+
 // TestWhatAReleaseDrawsFrom holds that a release draws if it says so, there is a key, and nothing is wrong with that.
 func TestWhatAReleaseDrawsFrom(t *testing.T) {
 	key, err := draw.NewKey([]byte("0123456789abcdef0123456789abcdef"))

@@ -2,6 +2,7 @@ package flux
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,8 +108,9 @@ func withoutSecrets(o *object.Object) *object.Object {
 	if len(o.Secrets()) == 0 {
 		return o
 	}
+	longest := slices.SortedFunc(slices.Values(o.Secrets()), func(a, b string) int { return len(b) - len(a) }) // first: one may begin with another
 	var pairs []string
-	for _, s := range o.Secrets() {
+	for _, s := range longest {
 		pairs = append(pairs, s, turned(s))
 	}
 	hide := strings.NewReplacer(pairs...)
