@@ -67,6 +67,9 @@ func TestCompose(t *testing.T) {
 			texts: map[string]string{"Cluster//labels.n": "12"}, want: `a: {b: "12"}`,
 		},
 		{name: "what is optional", values: "a: 1", from: []helm.ValuesRef{{Kind: "Secret", Name: "no", Key: "k", Optional: true}}, want: "a: 1"},
+		{name: "a quote that does not end is a part of it", from: []helm.ValuesRef{at("a")}, texts: map[string]string{"Secret/s/k": `'true`}, want: `a: "'true"`},
+		{name: "a file of null", values: "a: 1", from: []helm.ValuesRef{config("x")}, texts: map[string]string{"ConfigMap/x/values.yaml": "null"}, want: "a: 1"},
+		{name: "a mapping replaces a list", values: "a: {b: 1}", from: []helm.ValuesRef{config("x")}, texts: map[string]string{"ConfigMap/x/values.yaml": "a: [1]"}, want: "a: {b: 1}"},
 		{name: "an empty file", values: "a: 1", from: []helm.ValuesRef{config("x")}, texts: map[string]string{"ConfigMap/x/values.yaml": ""}, want: "a: 1"},
 	}
 	for _, tt := range tests {
@@ -103,6 +106,8 @@ func TestComposeReports(t *testing.T) {
 		want   string
 	}{
 		{"what is not there", config("x"), texts(nil), `spec.valuesFrom[0] names the key "values.yaml" of the ConfigMap "x", which is not there`},
+		{"what is optional, and cannot be read", helm.ValuesRef{Kind: "Secret", Name: "s", Key: "k", Optional: true}, func(helm.ValuesRef) ([]byte, bool, error) { return nil, false, errors.New("sealed") }, "cannot be read: sealed"},
+		{"what is not there of the cluster", helm.ValuesRef{Kind: "Cluster", Key: "labels.n", TargetPath: "a"}, texts(nil), "spec.valuesFrom[0] names labels.n of the cluster, which is not there"},
 		{"what cannot be read", config("x"), func(helm.ValuesRef) ([]byte, bool, error) { return nil, false, errors.New("sealed") }, "cannot be read: sealed"},
 		{"no mapping", config("x"), texts(map[string]string{"ConfigMap/x/values.yaml": "text"}), "holds no YAML mapping: "},
 		{"no mapping in a Secret", helm.ValuesRef{Kind: "Secret", Name: "s", Key: "k"}, texts(map[string]string{"Secret/s/k": "s3cret"}), "holds no YAML mapping"},

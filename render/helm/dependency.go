@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"helm.sh/helm/v3/pkg/chart"
 	"sigs.k8s.io/yaml"
 
@@ -68,8 +69,7 @@ func has(files fs.FS, name string) bool {
 		return false
 	}
 	for _, e := range entries {
-		rest, found := strings.CutPrefix(e.Name(), name)
-		if found && (rest == "" || rest[0] == '-' && path.Ext(rest) == ".tgz") {
+		if e.Name() == name || isPackage(e.Name(), name) {
 			return true
 		}
 		var meta chart.Metadata
@@ -78,4 +78,12 @@ func has(files fs.FS, name string) bool {
 		}
 	}
 	return false
+}
+
+// isPackage reports a file that is called as a package of a chart is, by its name and a version: redis-cluster-9.0.1.tgz is none
+// of redis.
+func isPackage(file, name string) bool {
+	version, found := strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), name+"-")
+	_, err := semver.NewVersion(version)
+	return found && err == nil && path.Ext(file) == ".tgz"
 }

@@ -35,6 +35,37 @@ func TestArgoCD(t *testing.T) {
 	}
 }
 
+// TestHooks says which hooks are for tests alone, and which of them Argo CD runs.
+func TestHooks(t *testing.T) {
+	for _, tt := range []struct {
+		events      []string
+		test, syncs bool
+	}{
+		{nil, false, false},
+		{[]string{"test"}, true, false},
+		{[]string{"test", "post-install"}, false, true},
+		{[]string{"pre-rollback"}, false, false},
+		{[]string{"pre-rollback", "test"}, false, false},
+		{[]string{"pre-delete"}, false, true},
+	} {
+		h := helm.Hook{Events: tt.events}
+		if h.Test() != tt.test || h.Syncs() != tt.syncs {
+			t.Errorf("%q: for tests alone %t, run by Argo CD %t", tt.events, h.Test(), h.Syncs())
+		}
+	}
+}
+
+func TestErrorsSayWhere(t *testing.T) {
+	for want, e := range map[string]*helm.Error{
+		"chart/templates/a.yaml:3: no": {File: "chart/templates/a.yaml", Line: 3, Message: "no", Hint: "do"},
+		"chart/values.yaml: no":        {File: "chart/values.yaml", Message: "no"},
+	} {
+		if e.Error() != want {
+			t.Errorf("it is %q, want %q", e, want)
+		}
+	}
+}
+
 func TestKeep(t *testing.T) {
 	for policy, want := range map[string]bool{"keep": true, " Keep ": true, "": false, "delete": false} {
 		content := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"helm.sh/resource-policy": policy}}}

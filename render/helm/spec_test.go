@@ -173,3 +173,46 @@ func TestReadReleaseReports(t *testing.T) {
 		})
 	}
 }
+
+// TestReadReleaseSaysOneThing of one mistake, where it is.
+func TestReadReleaseSaysOneThing(t *testing.T) {
+	const chart = "  chart: {spec: {chart: ./charts/podinfo"
+	with := func(more string) string { return head + "spec:\n" + more + "\n" }
+	for _, tt := range []struct{ name, text, want string }{
+		{"a chart of another kind", with("  chart: {kind: Chart, spec: {chart: ./a}}"), `spec.chart.kind is "Chart"; it must be HelmChart`},
+		{"a field of a chart that there is not", with("  chart: {name: a, spec: {chart: ./a}}"), "spec.chart.name is no field that is known here"},
+		{"a field of its spec that there is not", with(chart + ", versions: 1.x}}"), "spec.chart.spec.versions is no field that is known here"},
+		{"a field of its source that there is not", with("  chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: a, url: b}}}"), "spec.chart.spec.sourceRef.url is no field that is known here"},
+		{"a source of another kind", with("  chart: {spec: {chart: a, sourceRef: {kind: OCIRepository, name: a}}}"), `spec.chart.spec.sourceRef.kind is "OCIRepository"; it must be HelmRepository or GitRepository or Bucket`},
+		{"a strategy that there is not", with(chart + ", reconcileStrategy: Always}}"), `spec.chart.spec.reconcileStrategy is "Always"; it must be ChartVersion or Revision`},
+		{"a reference of another kind", with("  chartRef: {kind: HelmRepository, name: a}"), `spec.chartRef.kind is "HelmRepository"; it must be OCIRepository or HelmChart`},
+		{"a reference of no kind", with("  chartRef: {name: a}"), "spec.chartRef.kind is missing"},
+		{"a reference of no name", with("  chartRef: {kind: OCIRepository}"), "spec.chartRef.name is missing"},
+		{"a field of it that there is not", with("  chartRef: {kind: OCIRepository, name: a, tag: b}"), "spec.chartRef.tag is no field that is known here"},
+		{"a post-renderer that there is not", minimal + "  postRenderers: [{helm: {}}]\n", "spec.postRenderers[0].helm is no field that is known here"},
+		{"a patch without a patch", minimal + "  postRenderers: [{kustomize: {patches: [{target: {kind: a}}]}}]\n", "spec.postRenderers[0].kustomize.patches[0].patch is missing"},
+		{"a JSON patch without operations", minimal + "  postRenderers: [{kustomize: {patchesJson6902: [{target: {kind: a}}]}}]\n", "spec.postRenderers[0].kustomize.patchesJson6902[0].patch is missing"},
+		{"an image without a name", minimal + "  postRenderers: [{kustomize: {images: [{newTag: a}]}}]\n", "spec.postRenderers[0].kustomize.images[0].name is missing"},
+		{"a name that Helm takes for none", minimal + "  releaseName: Web\n", `spec.releaseName is "Web", which Helm takes for no name`},
+		{"a label of a cluster without a key", minimal + "  valuesFrom: [{kind: Cluster, valuesKey: labels., targetPath: a}]\n", `spec.valuesFrom[0].valuesKey is "labels."`},
+		{"a fact with more behind it", minimal + "  valuesFrom: [{kind: Cluster, valuesKey: name.a, targetPath: a}]\n", `spec.valuesFrom[0].valuesKey is "name.a"`},
+		{"a key of values that there is not", minimal + "  valuesFrom: [{kind: Secret, name: a, key: b}]\n", "spec.valuesFrom[0].key is no field that is known here"},
+		{"values of another kind", minimal + "  valuesFrom: [{kind: Pod, name: a}]\n", `spec.valuesFrom[0].kind is "Pod"; it must be ConfigMap or Secret or Cluster`},
+		{"a dependency without a name", minimal + "  dependsOn: [{namespace: a}]\n", "spec.dependsOn[0].name is missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, problems := helm.ReadRelease(decoded(t, tt.text))
+			if len(problems) != 1 || !strings.HasPrefix(problems[0].Message, tt.want) {
+				t.Errorf("it says %v, want %q", problems, tt.want)
+			}
+		})
+	}
+	for _, fact := range []string{"name", "region", "provider", "zone", "labels.tier", "annotations.example.com/x"} {
+		if _, problems := helm.ReadRelease(decoded(t, minimal+"  valuesFrom: [{kind: Cluster, valuesKey: "+fact+", targetPath: a}]\n")); len(problems) > 0 {
+			t.Errorf("%s: %v", fact, problems)
+		}
+	}
+	if _, problems := helm.ReadRelease(decoded(t, minimal+"  releaseName: "+strings.Repeat("a", 53)+"\n")); len(problems) > 0 {
+		t.Errorf("the longest name: %v", problems)
+	}
+}
