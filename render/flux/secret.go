@@ -108,9 +108,9 @@ func withoutSecrets(o *object.Object) *object.Object {
 	if len(o.Secrets()) == 0 {
 		return o
 	}
-	longest := slices.SortedFunc(slices.Values(o.Secrets()), func(a, b string) int { return len(b) - len(a) }) // first: one may begin with another
+	longestFirst := func(a, b string) int { return len(b) - len(a) } // for one may begin with another
 	var pairs []string
-	for _, s := range longest {
+	for _, s := range slices.SortedFunc(slices.Values(o.Secrets()), longestFirst) {
 		pairs = append(pairs, s, turned(s))
 	}
 	hide := strings.NewReplacer(pairs...)

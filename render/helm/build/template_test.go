@@ -149,6 +149,36 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
+// TestFilesOfValuesOfARepository: those of a chart of a GitRepository are named from the root of that, and stand nowhere else.
+func TestFilesOfValuesOfARepository(t *testing.T) {
+	const chart = "-- values.yaml --\na: chart\n-- env/eu.yaml --\na: of the chart\n"
+	repository := files("-- env/eu.yaml --\na: of the repository\n-- env/null.yaml --\nb:\n-- large.yaml --\na: " + strings.Repeat("x", 6<<20) + "\n-- none.yaml --\n[\n")
+	for _, tt := range []struct {
+		name, file string
+		ignore     bool
+		want, err  string
+	}{
+		{"a file", "env/eu.yaml", false, `{"a":"of the repository"}`, ""},
+		{"a file from the root", "/env/../env/eu.yaml", false, `{"a":"of the repository"}`, ""},
+		{"a file from here", "./env/eu.yaml", false, `{"a":"of the repository"}`, ""},
+		{"a file that is not there", "values.yaml", false, "", `the repository has no file "values.yaml", which valuesFiles names`},
+		{"a file that need not be there", "values.yaml", true, `{}`, ""},
+		{"a file outside", "../eu.yaml", false, "", `the repository has no file "../eu.yaml"`},
+		{"a folder", "env", false, "", "reading env of the repository"},
+		{"a file that is too large", "large.yaml", true, "", "reading large.yaml of the repository: large.yaml has 6291460 bytes"},
+		{"a file that is no YAML", "none.yaml", true, "", "reading none.yaml of the repository"},
+	} {
+		release := helm.Release{Source: repository, ValuesFiles: []string{tt.file}, IgnoreMissingValuesFiles: tt.ignore}
+		got, err := template(chart+line(".Values | toJson"), release)
+		switch {
+		case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.err)
+		case tt.err == "" && (err != nil || show(got) != "# c/templates/x.yaml\nx: "+tt.want+"\n"):
+			t.Errorf("%s: %v, it is\n%s\nwant %s", tt.name, err, show(got), tt.want)
+		}
+	}
+}
+
 func TestTemplateFails(t *testing.T) {
 	tests := []struct {
 		name, chart string

@@ -275,6 +275,30 @@ func TestReportsEnd(t *testing.T) {
 	}
 }
 
+// TestAVariableThatIsEncryptedFailsWhatUsesIt, and nothing else; what keeps itself from substitution does not use it.
+func TestAVariableThatIsEncryptedFailsWhatUsesIt(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a%s}\ndata: {k: '%s'}\n"
+	overlay := &kustomize.Overlay{Substitute: map[string]string{"city": "Oslo"}, Sealed: map[string]string{"token": "Secret shop/keys"}}
+	for _, tt := range []struct{ name, metadata, text, want, err string }{
+		{"another variable", "", "${city}", "k: Oslo", ""},
+		{"none", "", "$token", "k: $token", ""},
+		{"it", "", "${token}", "", "the variable token is in the Secret shop/keys, which is encrypted, and only what applies it to a cluster can read it"},
+		{"it, with something in its place", "", "${token:-none}", "", "the variable token is in the Secret shop/keys"},
+		{"it, where nothing is substituted", ", labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}", "${token}", "k: ${token}", ""},
+	} {
+		files := fstest.MapFS{"a.yaml": &fstest.MapFile{Data: fmt.Appendf(nil, object, tt.metadata, tt.text)}}
+		out, err := stream(files, Options{Dir: ".", Overlay: overlay})
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: %v and\n%s", tt.name, err, out)
+		}
+	}
+	sealed := &kustomize.Overlay{Sealed: map[string]string{"token": "Secret shop/keys"}}
+	files := fstest.MapFS{"a.yaml": &fstest.MapFile{Data: fmt.Appendf(nil, object, "", "${token}")}}
+	if out, err := stream(files, Options{Dir: ".", Overlay: sealed}); err == nil {
+		t.Errorf("where all variables are encrypted it is\n%s", out)
+	}
+}
+
 func TestVariablesNestOnlySoDeep(t *testing.T) {
 	deep := func(n int) fstest.MapFS {
 		return sourceOf(map[string]string{"a.yaml": configMap + "data: {a: '" + strings.Repeat("${a:-", n) + strings.Repeat("}", n) + "'}\n"})
