@@ -35,8 +35,8 @@ func TestArgoCD(t *testing.T) {
 	}
 }
 
-// TestHooks says which hooks are for tests alone, and which of them Argo CD runs.
-func TestHooks(t *testing.T) {
+// TestWhatHooksAreFor says which hooks are for tests alone, and which of them Argo CD runs.
+func TestWhatHooksAreFor(t *testing.T) {
 	for _, tt := range []struct {
 		events      []string
 		test, syncs bool

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-git/gcfg"
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
@@ -89,32 +90,33 @@ func (s settings) read(file string, depth int) error {
 		return fmt.Errorf("reading Git's config: %w", err)
 	}
 	defer f.Close()
-	own := config.New()
-	if err := config.NewDecoder(f).Decode(own); err != nil {
+	var failed error
+	err = gcfg.ReadWithCallback(f, func(section, subsection, key, value string, _ bool) error {
+		section = strings.ToLower(section)
+		switch {
+		case key == "": // a section begins
+		case section == "include" && subsection == "" && strings.EqualFold(key, "path"):
+			failed = s.include(file, value, depth)
+		default:
+			s.config.AddOption(section, subsection, key, value)
+		}
+		return failed
+	})
+	if failed == nil && err != nil {
 		return fmt.Errorf("reading Git's config %s: %w", file, err)
 	}
-	for _, section := range own.Sections {
-		for _, o := range section.Options {
-			s.config.AddOption(strings.ToLower(section.Name), "", o.Key, o.Value)
-		}
-		for _, sub := range section.Subsections {
-			for _, o := range sub.Options {
-				s.config.AddOption(strings.ToLower(section.Name), sub.Name, o.Key, o.Value)
-			}
-		}
+	return failed
+}
+
+// include adds what a file says that another one includes, which stands where that names it.
+func (s settings) include(by, path string, depth int) error {
+	if path = s.home(path); !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(by), path)
 	}
-	for _, path := range own.Section("include").OptionAll("path") {
-		if path = s.home(path); !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(file), path)
-		}
-		if depth == maxIncludes {
-			return fmt.Errorf("reading Git's config %s: more than %d files include each other", file, maxIncludes)
-		}
-		if err := s.read(path, depth+1); err != nil {
-			return err
-		}
+	if depth == maxIncludes {
+		return fmt.Errorf("reading Git's config %s: more than %d files include each other", by, maxIncludes)
 	}
-	return nil
+	return s.read(path, depth+1)
 }
 
 // value returns what stands at a key of the section core.

@@ -51,6 +51,7 @@ var only = map[string][]string{
 	"github.com/google/go-containerregistry":   {"sources/chart", "sources/egress", "sources/registry", "test"},
 	"github.com/Masterminds/semver/v3":         {"policies/imagepolicy", "sources/chart", "sources/lock", "render/helm", "render/flux"},
 	"github.com/go-git/go-git/v5":              {"sources/git", "sources/ignore", "test"},
+	"github.com/go-git/gcfg":                   {"sources/git"},
 	"github.com/go-git/go-billy/v5":            {"sources/git", "test"},
 	"github.com/evanphx/json-patch/v5":         {"policies/override"},
 	"github.com/distribution/reference":        {"policies/override", "policies/images", "render/marker"},
