@@ -1,0 +1,138 @@
+package attr_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/waybill-dev/waybill/sources/git/internal/attr"
+	"github.com/waybill-dev/waybill/sources/ignore"
+)
+
+// of returns the attributes of a path by files, of each its folder and its text.
+func of(t *testing.T, name string, texts ...string) attr.Attributes {
+	t.Helper()
+	macros := attr.NewMacros()
+	var all []*attr.File
+	for i := 0; i < len(texts); i += 2 {
+		if f := attr.Parse(texts[i], []byte(texts[i+1]), macros, ignore.Cased); f != nil {
+			all = append(all, f)
+		}
+	}
+	return attr.Of(all, name)
+}
+
+// TestLines is what happens to line ends, by attributes and by core.autocrlf where no attribute says it.
+func TestLines(t *testing.T) {
+	for _, tt := range []struct {
+		name, text      string
+		plain, autoCRLF attr.Lines
+	}{
+		{"nothing", "", attr.Keep, attr.Guess},
+		{"a comment", "# * text\n", attr.Keep, attr.Guess},
+		{"text", "*.txt text", attr.Text, attr.Text},
+		{"text, behind a byte order mark", "\ufeff*.txt text", attr.Text, attr.Text},
+		{"text, before a carriage return", "*.txt text\r\n", attr.Text, attr.Text},
+		{"a pattern in quotes", "\"a.t\\170t\" text", attr.Text, attr.Text},
+		{"no text", "*.txt -text", attr.Keep, attr.Keep},
+		{"a guess", "*.txt text=auto", attr.Guess, attr.Guess},
+		{"another word", "*.txt text=some", attr.Keep, attr.Guess},
+		{"binary", "*.txt binary", attr.Keep, attr.Keep},
+		{"as it was called before", "*.txt crlf", attr.Text, attr.Text},
+		{"input, as it was called before", "*.txt crlf=input", attr.Text, attr.Text},
+		{"text counts over what it was called before", "*.txt text -crlf", attr.Text, attr.Text},
+		{"line ends that are said", "*.txt eol=lf", attr.Text, attr.Text},
+		{"line ends that are said otherwise", "*.txt eol=crlf", attr.Text, attr.Text},
+		{"line ends of what is no text", "*.txt -text eol=lf", attr.Keep, attr.Keep},
+		{"line ends of another word", "*.txt eol=cr", attr.Keep, attr.Guess},
+		{"the last line counts", "*.txt text\n*.txt -text\n", attr.Keep, attr.Keep},
+		{"what is said no more", "*.txt text\n*.txt !text\n", attr.Keep, attr.Guess},
+		{"a pattern of others", "*.md text", attr.Keep, attr.Guess},
+		{"a pattern that is turned round", "!*.txt text", attr.Keep, attr.Guess},
+		{"a folder", "a.txt/ text", attr.Keep, attr.Guess},
+		{"a macro of its own", "[attr]prose text eol=lf\n*.txt prose\n", attr.Text, attr.Text},
+		{"a macro that is not set", "[attr]prose text\n*.txt -prose\n", attr.Keep, attr.Guess},
+	} {
+		a := of(t, "a.txt", "", tt.text)
+		if plain, auto := a.Lines(false), a.Lines(true); plain != tt.plain || auto != tt.autoCRLF {
+			t.Errorf("%s: %d, and %d with autocrlf; want %d and %d", tt.name, plain, auto, tt.plain, tt.autoCRLF)
+		}
+	}
+}
+
+// TestFilesOfAttributes count for what is in their folder, the last the most.
+func TestFilesOfAttributes(t *testing.T) {
+	files := []string{"", "*.txt text\nb/*.md text\n", "b", "*.txt -text\n", "b/c", "d.txt text\n"}
+	for name, want := range map[string]attr.Lines{
+		"a.txt": attr.Text, "b/a.txt": attr.Keep, "b/c/d.txt": attr.Text, "b/c/e.txt": attr.Keep, "bb/a.txt": attr.Text, "b/a.md": attr.Text, "a.md": attr.Keep,
+	} {
+		a := of(t, name, files...)
+		if got := a.Lines(false); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}
+
+// TestWhatGitStoresOtherwise: by a filter, or in other characters.
+func TestWhatGitStoresOtherwise(t *testing.T) {
+	for text, want := range map[string]struct {
+		filter    string
+		rewritten bool
+	}{
+		"":                                 {},
+		"* filter=lfs":                     {filter: "lfs"},
+		"* filter":                         {},
+		"* -filter":                        {},
+		"* filter=lfs\n* !filter":          {},
+		"* ident":                          {rewritten: true},
+		"* -ident":                         {},
+		"* ident=yes":                      {},
+		"* working-tree-encoding=UTF-16":   {rewritten: true},
+		"* working-tree-encoding":          {},
+		"* -working-tree-encoding":         {},
+		"[attr]secret filter=x\n* secret":  {filter: "x"},
+		"* diff=go merge=union whitespace": {},
+	} {
+		a := of(t, "a.txt", "", text)
+		if a.Filter() != want.filter || a.Rewritten() != want.rewritten {
+			t.Errorf("%q: the filter is %q, rewritten %t", text, a.Filter(), a.Rewritten())
+		}
+	}
+}
+
+// TestStored is what is stored of a content, beside what is stored now.
+func TestStored(t *testing.T) {
+	const text, crlf, binary = "a\nb\n", "a\r\nb\r\n", "a\x00\r\nb"
+	for _, tt := range []struct {
+		name               string
+		lines              attr.Lines
+		data, before, want string
+	}{
+		{"kept", attr.Keep, crlf, text, crlf},
+		{"a text", attr.Text, crlf, crlf, text},
+		{"a text that is none", attr.Text, binary, "", "a\x00\nb"},
+		{"a carriage return alone", attr.Text, "a\rb\r\n\r", "", "a\rb\n\r"},
+		{"guessed", attr.Guess, crlf, text, text},
+		{"guessed, and new", attr.Guess, crlf, "", text},
+		{"guessed, and stored with CRLF", attr.Guess, crlf, crlf, crlf},
+		{"guessed, and what is stored is none", attr.Guess, crlf, binary, text},
+		{"guessed to be none", attr.Guess, binary, text, binary},
+		{"guessed to be none by a carriage return", attr.Guess, "a\rb\r\n", "", "a\rb\r\n"},
+		{"guessed to be none by what does not print", attr.Guess, "a\x01\r\n", "", "a\x01\r\n"},
+		{"guessed, with an end of file as DOS has it", attr.Guess, "a\r\n\x1a", "", "a\n\x1a"},
+		{"guessed to be none by one that is not the end", attr.Guess, "\x1aa\r\n", "", "\x1aa\r\n"},
+		{"guessed, with what moves the cursor", attr.Guess, "a\b\t\f\x1b\r\n", "", "a\b\t\f\x1b\n"},
+	} {
+		got, err := tt.lines.Stored([]byte(tt.data), func() ([]byte, error) { return []byte(tt.before), nil })
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s: %q, %v; want %q", tt.name, got, err, tt.want)
+		}
+	}
+	away := errors.New("the disk is away")
+	lost := func() ([]byte, error) { return nil, away }
+	if _, err := attr.Guess.Stored([]byte(crlf), lost); !errors.Is(err, away) {
+		t.Errorf("what is stored now cannot be read: %v", err)
+	}
+	if got, err := attr.Guess.Stored([]byte(text), lost); err != nil || string(got) != text {
+		t.Errorf("of a text with LF it is %q, %v", got, err)
+	}
+}
