@@ -190,6 +190,11 @@ func TestOperandsThatMeanNothing(t *testing.T) {
 		{"a fraction", "randAlpha", `[1.5]`, "no whole number"},
 		{"a number for a text", "shuffle", `[1]`, "no text"},
 		{"an empty range", "randInt", `[3,3]`, "the second the greater"},
+		{"a range that is turned round", "randInt", `[4,3]`, "the second the greater"},
+		{"a range from a text", "randInt", `["a",3]`, "not two whole numbers"},
+		{"a range to a text", "randInt", `[-3,"a"]`, "not two whole numbers"},
+		{"a number that is too large to be whole", "randAlpha", `[1e300]`, "no whole number"},
+		{"a list for a text", "shuffle", `[["a"]]`, "no text"},
 		{"far too many", "randBytes", `[1048577]`, "up to 1048576"},
 		{"a long text", "shuffle", `["` + strings.Repeat("a", 1<<20+1) + `"]`, "more than 1048576"},
 		{"no JSON", "shuffle", `["s3cret`, "no JSON"},
@@ -204,7 +209,26 @@ func TestOperandsThatMeanNothing(t *testing.T) {
 	}
 }
 
+// TestAsMuchAsMayBeDrawn: a megabyte, and a range of all numbers from the lowest.
+func TestAsMuchAsMayBeDrawn(t *testing.T) {
+	s := key(t, 1).For("", "", "")
+	if text := one(t, s, "randNumeric", "[1048576]"); len(text) != 1<<20 {
+		t.Errorf("of a megabyte %d bytes are drawn", len(text))
+	}
+	for range 3 {
+		if text := one(t, s, "randInt", "[-5, -4]"); text != "-5" {
+			t.Errorf("from -5 to below -4 it is %s", text)
+		}
+	}
+	if text := one(t, s, "randInt", "[-9223372036854775808, 9223372036854775807]"); text == "" {
+		t.Error("of all numbers none is drawn")
+	}
+}
+
 func TestKeysOfTooLittle(t *testing.T) {
+	if _, err := draw.NewKey([]byte(strings.Repeat("abcdefgh", 4))); err != nil {
+		t.Errorf("32 bytes of which eight differ: %v", err)
+	}
 	for _, secret := range []string{"", strings.Repeat("k", 31), strings.Repeat("\x00", 32), strings.Repeat("abc", 20)} {
 		if _, err := draw.NewKey([]byte(secret)); err == nil {
 			t.Errorf("%d bytes of %d are taken", len(secret), len(slices.Compact([]byte(secret))))
@@ -244,6 +268,13 @@ func TestAThrowawayKeyServesOnce(t *testing.T) {
 	}
 	if !a.IsThrowaway() || a.Seal() != nil || !a.For("", "", "").Masked || key(t, 1).For("", "", "").Masked {
 		t.Error("it is taken for a key to publish with")
+	}
+	twin := a.Twin()
+	if !twin.IsThrowaway() || twin.Fingerprint() == a.Fingerprint() || twin.Seal() != nil || twin.Fingerprint() != a.Twin().Fingerprint() {
+		t.Error("its twin is the same, is another one each time, or is taken for a key to publish with")
+	}
+	if none := (draw.Key{}); !none.Twin().IsZero() || none.Twin().IsThrowaway() || none.Fingerprint() != "" || none.IsThrowaway() {
+		t.Error("no key has a twin, or a fingerprint")
 	}
 	if _, err := draw.Throwaway(strings.NewReader("short")); err == nil {
 		t.Error("a key of five bytes is taken")

@@ -92,12 +92,9 @@ func (s settings) read(file string, depth int) error {
 	defer f.Close()
 	var failed error
 	err = gcfg.ReadWithCallback(f, func(section, subsection, key, value string, _ bool) error {
-		section = strings.ToLower(section)
-		switch {
-		case key == "": // a section begins
-		case section == "include" && subsection == "" && strings.EqualFold(key, "path"):
+		if section = strings.ToLower(section); section == "include" && subsection == "" && strings.EqualFold(key, "path") {
 			failed = s.include(file, value, depth)
-		default:
+		} else if key != "" { // else a section begins
 			s.config.AddOption(section, subsection, key, value)
 		}
 		return failed

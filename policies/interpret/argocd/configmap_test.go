@@ -69,6 +69,40 @@ example.com/Actions: {actions: x}
 	}
 }
 
+// TestWhatAScriptSays: a status that there is, and the last of what it returned; nothing is no verdict.
+func TestWhatAScriptSays(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]struct {
+		verdict argocd.Verdict
+		err     string
+	}{
+		"return {status = 'Healthy', message = 'fine'}":            {verdict: argocd.Verdict{Status: argocd.Healthy, Message: "fine"}},
+		"return {status = obj.kind, message = 3}":                  {verdict: argocd.Verdict{Status: argocd.Missing}},
+		"return {status = 'Degraded'}, {status = 'Suspended'}":     {verdict: argocd.Verdict{Status: argocd.Suspended}},
+		"return {status = 'Healthy'}, nil":                         {},
+		"return nil":                                               {},
+		"return {}":                                                {},
+		"local a = 1":                                              {},
+		"return {message = 'fine'}":                                {err: `it returned the status "", want one of`},
+		"return {status = 'healthy'}":                              {err: `it returned the status "healthy", want one of`},
+		"return 'Healthy'":                                         {err: "it returned a string, want a table with a status and a message"},
+		"return obj.no.where":                                      {err: "line 1: "},
+		"return {status = '" + strings.Repeat("x", 100) + "'}":     {err: `the status "` + strings.Repeat("x", 40) + `", want`},
+		"return {status = 'Unknown', message = obj.metadata.name}": {verdict: argocd.Verdict{Status: argocd.Unknown, Message: "web"}},
+	} {
+		scripts, _ := argocd.Read("a/b", map[string]string{"resource.customizations.health.example.com_Thing": script})
+		got, err := scripts.Rules().For("example.com", "Thing").Judge(map[string]any{"kind": "Missing", "metadata": map[string]any{"name": "web"}})
+		if got != want.verdict || (err == nil) != (want.err == "") || err != nil && (!strings.HasPrefix(err.Error(), "ConfigMap a/b example.com/Thing: ") || !strings.Contains(err.Error(), want.err)) {
+			t.Errorf("%s: %+v, %v; want %+v", script, got, err, want)
+		}
+	}
+	var none *argocd.Rules
+	none.Renew()
+	if none.For("example.com", "Thing") != nil || argocd.Builtin().For("", "Secret") != nil || argocd.Builtin().For("argoproj.io", "Rollout") == nil {
+		t.Error("there is a rule where there is none, or none where there is one")
+	}
+}
+
 // TestMistakesInConfigMaps lists what is wrong with keys and scripts.
 func TestMistakesInConfigMaps(t *testing.T) {
 	t.Parallel()
