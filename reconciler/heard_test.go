@@ -115,7 +115,7 @@ func TestAnAgentSpeaksForItsCluster(t *testing.T) {
 				}
 				told.Write(observation.Prefix+at, fmt.Sprintf("observed\n\n%s: %d\n", observation.TrailerSequence, now.UnixMilli()), root)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			recorded := false
 			m := &observe.Agents{

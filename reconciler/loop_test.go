@@ -59,7 +59,7 @@ func follow(t *testing.T, want string, during func(src string) *diag.Diagnostic)
 		"app/kustomization.yaml": "resources: [cm.yaml]\n",
 		"app/cm.yaml":            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: shop}\ndata: {v: one}\n",
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	m := &meddler{Engine: renderer.New(&worker.Local{Handler: engines.Run}, nil), during: func() *diag.Diagnostic { return during(src) }}
 	r := &reconciler.Reconciler{

@@ -87,7 +87,7 @@ func TestALoopPlansWhenAnAgentSaysWhatItAwaits(t *testing.T) {
 	m, _ := newPulled(t, map[string]string{"eu": "", "us": ""}, aggregated)
 	m.say("eu", word{health: karmada.ResourceHealthy})
 	m.write(map[string]string{"eu": noExecute, "us": ""}, aggregated)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	quiet := 0
 	l := &reconciler.Loop{

@@ -534,7 +534,7 @@ func TestWaitingEnds(t *testing.T) {
 			"status": apiserver.Object{"conditions": []any{apiserver.Object{"type": condition, "status": "True", "message": "said"}}},
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	migrate := object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "m"}
 	for _, tt := range []struct {
