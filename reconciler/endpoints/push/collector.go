@@ -102,7 +102,7 @@ func (c *collector) wake() {
 // run writes until ctx ends.
 func (c *collector) run(ctx context.Context) {
 	defer c.exchange.written(ctx, c)
-	due := time.After(0)
+	due := time.NewTimer(0).C
 	for failures := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -119,7 +119,7 @@ func (c *collector) run(ctx context.Context) {
 			failures = 0
 		}
 		c.say(ctx, err)
-		due = time.After(wait)
+		due = time.NewTimer(wait).C
 	}
 }
 

@@ -111,7 +111,7 @@ func (c *consumer) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(c.exchange.pause(failures)):
+		case <-time.NewTimer(c.exchange.pause(failures)).C:
 		}
 		failures++
 	}
@@ -174,7 +174,7 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 			return context.Cause(ctx)
 		case <-c.wakes:
 			if !gathers { // where changes never end, it is due nevertheless
-				gathers, due = true, time.After(together)
+				gathers, due = true, time.NewTimer(together).C
 			}
 			continue
 		case <-due:
@@ -197,7 +197,7 @@ func (c *consumer) keep(ctx context.Context, r *reached) error {
 			if c.failed.Becomes(err) {
 				c.exchange.log.WarnContext(ctx, "endpoints are not all brought to a cluster", "cluster", c.name, "err", err)
 			}
-			due = time.After(c.exchange.pause(failures))
+			due = time.NewTimer(c.exchange.pause(failures)).C
 			failures++
 		default:
 			failures, c.failed = 0, ""

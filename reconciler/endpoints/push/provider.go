@@ -147,7 +147,7 @@ func (p *provider) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-p.anew:
-		case <-time.After(p.exchange.pause(failures)):
+		case <-time.NewTimer(p.exchange.pause(failures)).C:
 		}
 		failures++
 	}
@@ -265,7 +265,7 @@ func (p *provider) look() {
 // probe asks the cluster who it is again and again while it is watched, for a watch may be quiet because nothing changes, and go on
 // although the cluster takes no part any more.
 func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelCauseFunc) {
-	tick := time.After(period)
+	tick := time.NewTimer(period).C
 	for missed := 0; ; {
 		is := r
 		var err error
@@ -275,7 +275,7 @@ func (p *provider) probe(ctx context.Context, r *reached, cancel context.CancelC
 		case <-p.looks:
 			is, err = p.exchange.open(ctx, p.name) // as it is reached now
 		case <-tick:
-			tick = time.After(period)
+			tick = time.NewTimer(period).C
 		}
 		var uid string
 		if err == nil {
@@ -306,7 +306,7 @@ func (p *provider) listen(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Second):
+		case <-time.NewTimer(time.Second).C:
 		}
 		cluster, settings := p.exchange.cluster(p.name)
 		p.mu.Lock()
