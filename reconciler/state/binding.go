@@ -35,6 +35,9 @@ const (
 // scheduled is the type of the condition that says how a template was placed.
 const scheduled = "Scheduled"
 
+// success is the reason of that condition where it could be placed. A decision that repeats the last one repeats its reason.
+const success = "Success"
+
 // NewBinding returns the binding of a template about which nothing is decided yet.
 func NewBinding(apiVersion string, r object.Ref) *karmada.ResourceBinding {
 	b := &karmada.ResourceBinding{}
@@ -152,7 +155,7 @@ func AsPlacedBy(b karmada.ResourceBinding, placement string) *karmada.ResourceBi
 	annotations[placementAnnotation] = placement
 	b.Annotations = annotations
 	if !Placed(&b) {
-		RecordScheduled(&b, nil, metav1.Condition{Status: metav1.ConditionTrue})
+		RecordScheduled(&b, nil, metav1.Condition{Status: metav1.ConditionTrue, Reason: success})
 	}
 	return &b
 }

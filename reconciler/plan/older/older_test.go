@@ -256,8 +256,11 @@ func TestADivisionStays(t *testing.T) {
 			Backends: func(*schedule.Decision) map[string]ingress.Found { return nil },
 			Memo:     &units.Memo{},
 		})
-		if is := schedule.Find(u.Decisions, deployment); is == nil || !slices.Equal(is.Scheduled, tt.want) {
+		is := schedule.Find(u.Decisions, deployment)
+		if is == nil || !slices.Equal(is.Scheduled, tt.want) {
 			t.Errorf("%s: it is %+v, want %v", tt.name, is, tt.want)
+		} else if !state.Placed(is.Binding) {
+			t.Errorf("%s: the binding says that it is not placed: %+v", tt.name, is.Binding.Status)
 		}
 		if b := st.Bindings[deployment]; b != tt.binding {
 			t.Errorf("%s: the binding of the state is %+v", tt.name, b)
