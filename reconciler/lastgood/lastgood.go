@@ -268,10 +268,11 @@ func (m *restorer) changed(p render.Broken) bool {
 	return true
 }
 
-// mayHold reports whether a part may hold an object that is not its own: a file any, and a
-// policy with an error a policy by another name.
+// mayHold reports whether a part may hold an object that is not its own: a file any, an object that
+// is twice in one scope the one of its name that was in another, and a policy with an error a policy
+// by another name.
 func mayHold(p render.Broken, k render.Place) bool {
-	if p.Path != "" {
+	if p.Path != "" || p.Ref == k.Ref {
 		return true
 	}
 	return k.Cluster == "" && render.IsPolicy(p.Ref) && render.IsPolicy(k.Ref)
