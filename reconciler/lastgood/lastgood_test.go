@@ -14,14 +14,23 @@ import (
 )
 
 // source makes a source of lines: "NAME in FILE" is a ConfigMap, "NAME in FILE of CLUSTER" one
-// in a cluster's own directory, "broken FILE DIGEST" a file that cannot be read.
+// in a cluster's own directory, "broken FILE DIGEST" a file that cannot be read, and "twice NAME"
+// or "twice NAME of CLUSTER" a ConfigMap that stands there twice, so that neither is used.
 func source(t *testing.T, commit string, lines ...string) render.Source {
 	t.Helper()
 	s := render.Source{Revision: sources.Revision{Commit: commit}, Bound: map[string][]*object.Object{}}
 	for _, line := range lines {
 		f := strings.Fields(line)
-		if f[0] == "broken" {
+		switch f[0] {
+		case "broken":
 			s.Broken = append(s.Broken, render.Broken{Path: f[1], Digest: f[2]})
+			continue
+		case "twice":
+			b := render.Broken{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: f[1]}}
+			if len(f) == 4 {
+				b.Cluster = f[3]
+			}
+			s.Broken = append(s.Broken, b)
 			continue
 		}
 		d := object.Decode(f[2], fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: a}\ndata: {from: %s}\n", f[0], commit))
@@ -92,6 +101,13 @@ func TestRestore(t *testing.T) {
 		{"what moves to a cluster is not missing", [][]string{{"x in a", "y in b"}, {"x in own of eu", "broken b 1"}}, "[cluster eu/ConfigMap/a/x@2 y@1]"},
 		{"a cluster's own stays", [][]string{{"x in own of eu", "x in ours of us"}, {"x in ours of us", "broken own 1"}}, "[cluster eu/ConfigMap/a/x@1 cluster us/ConfigMap/a/x@2]"},
 		{"and moves while broken", [][]string{{"x in own of eu", "x in ours of us"}, {"x in ours of us", "broken own 1"}, {"x in ours of us", "broken new 1"}}, "[cluster eu/ConfigMap/a/x@1 cluster us/ConfigMap/a/x@3]"},
+		{"it is twice", [][]string{{"x in a"}, {"twice x"}, {"twice x"}}, "[x@1]"},
+		{"it leaves a cluster's own, and is twice", [][]string{{"x in own of eu"}, {"twice x"}, {"twice x"}}, "[cluster eu/ConfigMap/a/x@1]"},
+		{"until it is mended", [][]string{{"x in own of eu"}, {"twice x"}, {"x in a"}}, "[x@3]"},
+		{"it goes to a cluster's own, and is twice there", [][]string{{"x in a"}, {"twice x of eu"}}, "[x@1]"},
+		{"it leaves one cluster's own for another's, and is twice", [][]string{{"x in own of eu"}, {"twice x of us"}}, "[cluster eu/ConfigMap/a/x@1]"},
+		{"it goes while another of its name is twice, as before", [][]string{{"x in own of eu", "twice x"}, {"twice x"}}, "[]"},
+		{"it goes while one of another name is twice", [][]string{{"x in own of eu"}, {"twice y"}}, "[]"},
 		{"later versions count", [][]string{{"x in a"}, {"x in a"}, {"broken a 1"}}, "[x@2]"},
 		{"each part has its own commit", [][]string{{"x in a", "y in b"}, {"broken a 1", "y in b"}, {"broken a 1", "broken b 1"}}, "[x@1 y@2]"},
 	} {
