@@ -299,6 +299,12 @@ func TestRuns(t *testing.T) {
 			{"10:04", "bypass", "", "Waiting prod SourceRefused"},
 			{"10:05", "refused ; source b3=a1", "a1: c1", "Done a1"},
 		}},
+		{"one joins while nothing may be released", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", ""},
+			{"10:02", "refused the strategy cannot be read; join c2 canary", "a1: c2", "Updating prod SourceRefused c2:Pending"},
+			{"10:03", "refused ", "b2: c2", "Updating prod c2:Released"},
+		}},
 		{"the state is lost", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "healthy c1", "b2: p1 p2", ""},

@@ -34,7 +34,7 @@ type Object struct {
 }
 
 // evidence is what is known of the health of a unit in a cluster: what the first source says that says something. That the
-// published bytes are there is enough for the last one, time, unless somebody could be asked who was not.
+// published bytes are there is enough for the last one, time, unless somebody could be asked who was not, or did not answer.
 func (c *Cluster) evidence(sources []string, refs []object.Ref, of subject) stage.Evidence {
 	if c.IsLost {
 		e := stage.Evidence{Health: stage.Silent}
@@ -44,6 +44,7 @@ func (c *Cluster) evidence(sources []string, refs []object.Ref, of subject) stag
 		return e
 	}
 	var silent stage.Evidence
+	isAnswered := true // by whoever is to be asked before
 	for _, source := range sources {
 		var e stage.Evidence
 		switch {
@@ -51,10 +52,10 @@ func (c *Cluster) evidence(sources []string, refs []object.Ref, of subject) stag
 			e = reported(c.Seen, refs, of)
 			e.IsOld = c.isOld(refs, of.published)
 		case source == render.EvidenceCommitStatus && c.Posted == nil:
-			silent.Health = stage.Unasked
+			silent.Health, isAnswered = stage.Unasked, false
 		case source == render.EvidenceCommitStatus:
-			e = c.Posted.evidence(c.paths(refs))
-		case source == render.EvidenceTimed && silent.Health != stage.Unasked:
+			e, isAnswered = c.Posted.evidence(c.paths(refs)), c.Posted.Failed == ""
+		case source == render.EvidenceTimed && isAnswered:
 			e = stage.Evidence{Health: stage.Healthy, IsPresent: true}
 		}
 		if e.Health != stage.Unknown {

@@ -88,6 +88,37 @@ func TestWhatAForgeSaysOfAUnit(t *testing.T) {
 	}
 }
 
+// TestWhenTimeIsEvidence: of a cluster of which whoever is named before says nothing. While a forge was not asked, or did not answer,
+// nobody knows that.
+func TestWhenTimeIsEvidence(t *testing.T) {
+	const byStatus, byForge, byTime = render.EvidenceStatus, render.EvidenceCommitStatus, render.EvidenceTimed
+	all := []string{byStatus, byForge, byTime}
+	said := func(h stage.Health) *Posted {
+		return &Posted{Trees: []*files.Folder{nil}, Said: []Said{{Health: h}}}
+	}
+	for _, tt := range []struct {
+		name    string
+		sources []string
+		cluster Cluster
+		want    stage.Health
+	}{
+		{"nobody else is named", []string{byTime}, Cluster{}, stage.Healthy},
+		{"nobody says anything", []string{byStatus, byTime}, Cluster{}, stage.Healthy},
+		{"the forge was asked, and has nothing", all, Cluster{Posted: &Posted{}}, stage.Healthy},
+		{"the forge was asked, and nothing of it counts", all, Cluster{Posted: said(stage.Unknown)}, stage.Healthy},
+		{"the forge says that it fails", all, Cluster{Posted: said(stage.Failed)}, stage.Failed},
+		{"the forge was not asked", all, Cluster{}, stage.Unasked},
+		{"the forge did not answer", all, Cluster{Posted: &Posted{Failed: "it is limited"}}, stage.Unknown},
+		{"the forge did not answer, and comes after it", []string{byTime, byForge}, Cluster{Posted: &Posted{Failed: "it is limited"}}, stage.Healthy},
+		{"the cluster does not answer", all, Cluster{Seen: &Seen{IsSilent: true}, Posted: &Posted{}}, stage.Silent},
+		{"the cluster is lost", all, Cluster{IsLost: true, Posted: &Posted{}}, stage.Silent},
+	} {
+		if got := tt.cluster.evidence(tt.sources, nil, subject{}).Health; got != tt.want {
+			t.Errorf("%s: it is %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 func evidenceOf(s Said) stage.Evidence {
 	return stage.Evidence{Health: s.Health, IsPresent: true, Ref: s.Ref}
 }

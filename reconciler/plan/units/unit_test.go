@@ -255,18 +255,23 @@ func TestWhatStaysIsOfItsUnit(t *testing.T) {
 	}
 }
 
-// TestWhatIsPulledAlongTwice: what two units pull along belongs to the first by name.
+// TestWhatIsPulledAlongTwice: what two units pull along belongs to the first by name, whichever of the objects that need it is first.
 func TestWhatIsPulledAlongTwice(t *testing.T) {
-	w := here()
-	for _, part := range []string{"PropagationPolicy\nmetadata: {name: web, namespace: team}", "Deployment\nmetadata: {name: web, namespace: team}"} {
-		at := strings.Index(w.source, part)
-		doc := w.source[strings.LastIndex(w.source[:at], "---\n"):]
-		doc = doc[:strings.Index(doc[4:], "---\n")+4]
-		w.source += strings.NewReplacer("name: web, namespace", "name: api, namespace", "Deployment, name: web", "Deployment, name: api").Replace(doc)
-	}
-	units := w.units(t)
-	if got := refs(units["team/api"]) + ", " + refs(units["team/web"]); got != "ConfigMap/web Deployment/api, Deployment/web" {
-		t.Errorf("team/api and team/web are %s", got)
+	for _, tt := range []struct{ policy, own, web string }{
+		{"api", "ConfigMap/web Deployment/api", "Deployment/web"},
+		{"zoo", "Deployment/api", "ConfigMap/web Deployment/web"},
+	} {
+		w := here()
+		for part, name := range map[string]string{"PropagationPolicy": tt.policy, "Deployment": "api"} {
+			at := strings.Index(w.source, part+"\nmetadata: {name: web, namespace: team}")
+			doc := w.source[strings.LastIndex(w.source[:at], "---\n"):]
+			doc = doc[:strings.Index(doc[4:], "---\n")+4]
+			w.source += strings.NewReplacer("name: web, namespace", "name: "+name+", namespace", "Deployment, name: web", "Deployment, name: api").Replace(doc)
+		}
+		units := w.units(t)
+		if own, web := refs(units["team/"+tt.policy]), refs(units["team/web"]); own != tt.own || web != tt.web {
+			t.Errorf("team/%s is %s, and team/web %s", tt.policy, own, web)
+		}
 	}
 }
 
