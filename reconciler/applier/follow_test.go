@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -137,23 +138,38 @@ func TestAClusterThatIsNoLongerChosenIsLeft(t *testing.T) {
 	}
 }
 
-// TestOneObjectDelaysNoOther has an object stray that was put right again and again, and then another one.
+// TestOneObjectDelaysNoOther has objects drift that were put right again and again, and others that were not: the round comes when the
+// first of them is due.
 func TestOneObjectDelaysNoOther(t *testing.T) {
-	fought, calm := object.Ref{Kind: "ConfigMap", Name: "fought"}, object.Ref{Kind: "ConfigMap", Name: "calm"}
-	f := &Follower{Applier: Applier{Now: time.Now}, Random: func() float64 { return 1 }}
-	p := backoff{corrections: drift.Counts{fought: {Times: 12, Last: time.Now()}}}
-	strays := make(chan object.Ref)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would be two
-	defer cancel()
-	go func() {
-		for _, r := range []object.Ref{fought, calm, fought} {
-			select {
-			case strays <- r:
-			case <-ctx.Done():
+	fought, disputed, calm := object.Ref{Kind: "ConfigMap", Name: "fought"}, object.Ref{Kind: "ConfigMap", Name: "disputed"}, object.Ref{Kind: "ConfigMap", Name: "calm"}
+	for _, tt := range []struct {
+		name    string
+		drifted []object.Ref
+		draws   []float64 // in turn
+		want    time.Duration
+	}{
+		{"one that is fought over", []object.Ref{fought}, []float64{1}, failedWait},
+		{"one that is not", []object.Ref{fought, calm, fought}, []float64{1}, settleTime},
+		{"one that waits longer comes last", []object.Ref{fought, calm, disputed}, []float64{1}, settleTime},
+		{"each has one wait, and the first is sooner", []object.Ref{disputed, disputed}, []float64{0, 1}, 8 * time.Second},
+		{"each has one wait, and the second is sooner", []object.Ref{disputed, disputed}, []float64{1, 0}, 8 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			draws := 0
+			f := &Follower{Applier: Applier{Now: time.Now}, Random: func() float64 {
+				draws++
+				return tt.draws[(draws-1)%len(tt.draws)]
+			}}
+			b := backoff{corrections: drift.Counts{fought: {Times: 12, Last: time.Now()}, disputed: {Times: 5, Last: time.Now()}}}
+			drifted, began := make(chan object.Ref), time.Now()
+			go func() {
+				for _, r := range tt.drifted[1:] {
+					drifted <- r
+				}
+			}()
+			if isOn := f.gather(t.Context(), &work{}, &b, tt.drifted[0], drifted); !isOn || time.Since(began) != tt.want {
+				t.Errorf("%s: the round comes after %s, want %s", tt.name, time.Since(began), tt.want)
 			}
-		}
-	}()
-	if !f.gather(ctx, &work{}, &p, fought, strays) {
-		t.Error("what nobody fights over waits for what somebody fights over")
+		})
 	}
 }

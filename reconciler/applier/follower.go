@@ -190,9 +190,10 @@ type backoff struct {
 // right again and again waits longer, and none of the others for it. A new request ends it; false says that ctx has ended.
 func (f *Follower) gather(ctx context.Context, in *work, b *backoff, first object.Ref, drifted <-chan object.Ref) bool {
 	wait := func(r object.Ref) time.Duration { return max(settleTime, f.after(b.corrections.Of(r), failedWait)) }
-	due := time.NewTimer(wait(first))
+	rest := wait(first)
+	due := time.NewTimer(rest)
 	defer due.Stop()
-	at := f.Applier.Now().Add(wait(first))
+	at := f.Applier.Now().Add(rest)
 	for {
 		select {
 		case <-ctx.Done():
@@ -202,9 +203,10 @@ func (f *Follower) gather(ctx context.Context, in *work, b *backoff, first objec
 		case <-due.C:
 			return true
 		case r := <-drifted:
-			if sooner := f.Applier.Now().Add(wait(r)); sooner.Before(at) {
+			rest := wait(r)
+			if sooner := f.Applier.Now().Add(rest); sooner.Before(at) {
 				at = sooner
-				due.Reset(wait(r))
+				due.Reset(rest)
 			}
 		}
 	}

@@ -112,7 +112,7 @@ func (w *writer) ends(ctx context.Context, s *Stage, report *Report) error {
 		return nil
 	}
 	now := w.stored.Inventory
-	now.Sync.Phase, now.Sync.Failed = s.Phase, false
+	now.Sync.Phase = s.Phase // it has not failed: a round that tries one again notes so at its beginning
 	if err := w.store(ctx, now); err != nil {
 		return fmt.Errorf("writing the inventory: %w", err)
 	}

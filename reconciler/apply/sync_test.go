@@ -126,6 +126,21 @@ func TestSyncFails(t *testing.T) {
 	m.syncs(t, fleet("four"), "four", "? web ? last ? ? smoke ?", "")
 }
 
+// TestAPhaseThatIsTriedAgainHasNotFailed runs a hook again that had failed, and does not come to the end of what follows: the next
+// round goes on there.
+func TestAPhaseThatIsTriedAgainHasNotFailed(t *testing.T) {
+	m := newModel()
+	m.sick["migrate"] = Unhealthy{Failed: true, Why: "it exited with 1"}
+	m.syncs(t, fleet("one"), "one", "shop backup ? migrate ? alarm ?", "it exited with 1")
+	delete(m.sick, "migrate")
+	m.sick["db"] = Unhealthy{Why: "0 of 1 is available"}
+	if done, stopped := m.sync(t, fleet("one"), "one", true); done != "backup ? migrate ? -migrate db seed ?" || !strings.Contains(stopped, "0 of 1 is available") {
+		t.Errorf("tried again, it did %s; %s", done, stopped)
+	}
+	delete(m.sick, "db")
+	m.syncs(t, fleet("one"), "one", "? web ? last ? smoke ?", "")
+}
+
 // TestWavesAlone orders objects without hooks.
 func TestWavesAlone(t *testing.T) {
 	branch := func(value string) []Object {
