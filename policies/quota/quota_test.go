@@ -28,6 +28,7 @@ func TestExceeding(t *testing.T) {
 		{"requests.cpu is the same limit", "requests.cpu", "0>3 0>2", "-x"},
 		{"another resource is not limited", "memory", "0>3 0>2", "--"},
 		{"what runs is not displaced by what is new", "cpu", "0>3 2>2", "x-"},
+		{"what runs is not displaced by what grows", "cpu", "1>3 2>2", "x-"},
 		{"what is over counts with what it was", "cpu", "1>6 0>3 0>1", "x-x"},
 		{"what shrinks makes room", "cpu", "0>3 4>1", "--"},
 		{"what runs and is over stays over", "cpu", "5>5 0>1", "xx"},

@@ -195,6 +195,41 @@ func TestWhatFlappedOnceIsTrustedAgain(t *testing.T) {
 	wantDue(t, l, 2*time.Hour+21*time.Second, "it is well again")
 }
 
+// TestWhatPodsSaidLast: what pods said, or why they could not be asked, stays until they are asked again or the object is something else.
+func TestWhatPodsSaidLast(t *testing.T) {
+	l := settled(began)
+	for n, tt := range []struct {
+		pods, unknown, is string
+		want, why         string
+	}{
+		{"", "", health.InProgress, "", ""},
+		{"CrashLoopBackOff", "", health.InProgress, "CrashLoopBackOff", ""},
+		{"", "", health.InProgress, "CrashLoopBackOff", ""},
+		{"", "pods are forbidden", health.InProgress, "", "pods are forbidden"},
+		{"", "", health.InProgress, "", "pods are forbidden"},
+		{"ImagePullBackOff", "", health.InProgress, "ImagePullBackOff", ""},
+		{"", "", health.Failed, "", ""},
+	} {
+		h := inProgress("0 of 1")
+		h.Reason, h.PodsUnknown = tt.is, tt.unknown
+		if tt.pods != "" {
+			h.Pods = []health.Pods{{Reason: tt.pods, Count: 1}}
+		}
+		l.Saw(web, h, began.Add(time.Duration(n+1)*time.Minute))
+		objects, err := status.Objects(l.Layout(), status.Everything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, said := objects[web].Health, ""
+		if len(got.Pods) > 0 {
+			said = got.Pods[0].Reason
+		}
+		if said != tt.want || got.PodsUnknown != tt.why {
+			t.Errorf("look %d: pods say %q, or are not asked because %q; want %q, %q", n+1, said, got.PodsUnknown, tt.want, tt.why)
+		}
+	}
+}
+
 // TestOtherPodsSayOtherReasons: that pods of an object that is not well say something else is written soon, and is no flapping.
 func TestOtherPodsSayOtherReasons(t *testing.T) {
 	after := func(d time.Duration) time.Time { return began.Add(d) }

@@ -2,6 +2,8 @@ package flux_test
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/render/draw"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/flux"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -278,6 +281,18 @@ func TestAReleaseThatWasRenderedWithSecrets(t *testing.T) {
 	}
 }
 
+// allowing is a release that may call functions; an empty text is none.
+func allowing(release *object.Object, functions string) *object.Object {
+	if functions == "" {
+		return release
+	}
+	content := maps.Clone(release.Content())
+	content["metadata"] = map[string]any{
+		"name": release.Ref().Name, "namespace": release.Ref().Namespace, "annotations": map[string]any{"waybill.dev/allow-functions": functions},
+	}
+	return release.With(content)
+}
+
 // TestWhatAReleaseDrawsFrom holds that a release draws if it says so, there is a key, and nothing is wrong with that.
 func TestWhatAReleaseDrawsFrom(t *testing.T) {
 	key, err := draw.NewKey([]byte("0123456789abcdef0123456789abcdef"))
@@ -299,12 +314,7 @@ func TestWhatAReleaseDrawsFrom(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := written(t, "x.yaml HelmRelease a/web {interval: 1h, chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: this}}}}\nx.yaml GitRepository a/this {url: https://git.example.com/fleet}\n")
-			content := all[0].Content()
-			meta := map[string]any{"name": "web", "namespace": "a", "annotations": map[string]any{"waybill.dev/allow-functions": tt.allow}}
-			if tt.allow == "" {
-				delete(meta, "annotations")
-			}
-			release := all[0].With(map[string]any{"apiVersion": content["apiVersion"], "kind": content["kind"], "metadata": meta, "spec": content["spec"]})
+			release := allowing(all[0], tt.allow)
 			repository := flux.Identify([]string{"GitRepository/a/this"}, all, nil)
 			job, diags := flux.Read(release, flux.NewIndex(all), flux.Setting{Repository: &repository, Random: tt.random})
 			if draws := job != nil && job.Draws(); draws != tt.draws || (job == nil) != (tt.said != "") || !strings.Contains(fmt.Sprint(diags), tt.said) {
@@ -314,5 +324,37 @@ func TestWhatAReleaseDrawsFrom(t *testing.T) {
 				t.Errorf("it may be another one in each cluster: %v", flux.AsksCluster(release))
 			}
 		})
+	}
+}
+
+// TestEachReleaseDrawsForItself: of one key, whatever its name is elsewhere, and the same each time.
+func TestEachReleaseDrawsForItself(t *testing.T) {
+	key, err := draw.NewKey([]byte("0123456789abcdef0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := func(release, source, cluster string) draw.Subkey {
+		all := written(t, "x.yaml HelmRelease "+release+" {interval: 1h, chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: this, namespace: a}}}}\nx.yaml GitRepository a/this {url: https://git.example.com/fleet}\n")
+		repository := flux.Identify([]string{"GitRepository/a/this"}, all, nil)
+		job, diags := flux.Read(allowing(all[0], "randAlphaNum"), flux.NewIndex(all), flux.Setting{Repository: &repository, Random: flux.Random{Key: key, Source: source, Cluster: cluster}})
+		if job == nil || !job.Draws() {
+			t.Fatal(diags)
+		}
+		return *job.Helm.Release.Draw
+	}
+	is := from("a/web", "fleet", "eu")
+	for _, tt := range []struct {
+		release, source, cluster string
+		isEqual                  bool
+	}{
+		{"a/web", "fleet", "eu", true},
+		{"b/web", "fleet", "eu", false},
+		{"a/db", "fleet", "eu", false},
+		{"a/web", "other", "eu", false},
+		{"a/web", "fleet", "us", false},
+	} {
+		if got := from(tt.release, tt.source, tt.cluster); reflect.DeepEqual(got, is) != tt.isEqual {
+			t.Errorf("%s of %s in %s draws from %+v, a/web of fleet in eu from %+v", tt.release, tt.source, tt.cluster, got, is)
+		}
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/sources/git/internal/pack"
 )
 
 // What somebody pushed who is not trusted is fetched within bounds: of the bytes that a server sends, and of
@@ -73,6 +75,43 @@ func TestFetchWithin(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A delta counts with what it makes, also where it names what it is made of by its id, as one does of what a stranger pushed.
+func TestADeltaCountsWithWhatItMakes(t *testing.T) {
+	base := files.NewBlob(bytes.Repeat([]byte("a line\n"), 1000))
+	for _, tt := range []struct {
+		name   string
+		copies int
+		want   string
+	}{
+		{"little", 2, ""},
+		{"more than an object may be", 200, "bytes of an object in a pack: 1400001, "},
+		{"more than all may be", 100, "bytes of the objects in a pack: 1407002, "},
+	} {
+		pieces := slices.Repeat([]files.Piece{{Len: 7000}}, tt.copies)
+		objects := []pack.Object{{Kind: pack.Blob, ID: base.ID(), Data: base.Bytes}}
+		for n := range 2 {
+			made := files.Patched(base, append(pieces, files.Piece{Text: []byte{byte(n)}})...)
+			data := pack.Delta(made.Patch())
+			objects = append(objects, pack.Object{Kind: pack.Blob, ID: made.ID(), From: base.ID(), Data: func() ([]byte, error) { return data, nil }})
+		}
+		path, err := pack.Write(t.Context(), t.TempDir(), objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := Bounds{Objects: 3, Object: 1 << 20, All: 1_300_000}
+		if err = most.hold(in); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ func TestTheLastPatternDecides(t *testing.T) {
 		{"x*\n!xy*\n*z\n", []string{"xa", "xyz"}, []string{"xy", "xya"}},
 		{"**\n!*.yaml", []string{"a", "b/c"}, []string{"a.yaml", "b/c.yaml"}},
 		{"# x\n\n  \na  \n", []string{"a"}, []string{"# x"}},
+		{"x\\#*\n", []string{"x#", "a/x#y", "x#/y"}, []string{`x\#`, "x"}},
 		{"a?c/d\n!abc/d/e\n", []string{"abc/d", "axc/d/e"}, []string{"abc/d/e"}},
 	} {
 		m := Parse(tt.lines)

@@ -30,7 +30,7 @@ func ref(text string) object.Ref {
 }
 
 // seen reads what clusters say of an object: "eu:well us:bad ap:stale sa:before"; one that is silent is not named, and one of which
-// no more is said than that it answers is "us:".
+// no more is said than that it answers is "us:". What is stale was well with another content, and what is past was not.
 func seen(text string) map[string]evict.Seen {
 	all := map[string]evict.Seen{}
 	for word := range strings.FieldsSeq(text) {
@@ -76,6 +76,7 @@ func TestDecide(t *testing.T) {
 		{"one of two is silent, to the end", both, time.Hour, "us ap", "", "eu:well us:bad", move.ByHealth, "", 0},
 		{"the last healthy one", both, time.Hour, "us ap", "", "eu:well us:bad ap:bad", move.ByHealth, reason.LastCopy, 0},
 		{"the old one does not answer, and the new one is not well", both, time.Hour, "us", "", "eu:stale us:bad", move.ByHealth, reason.LastCopy, 0},
+		{"the old one was not well with another content, and the new one is not", both, time.Hour, "us", "", "eu:past us:bad", move.ByHealth, reason.LastCopy, 0},
 		{"no copy is healthy", both, time.Minute, "us", "", "eu:bad us:bad", move.ByHealth, reason.Moving, 9 * time.Minute},
 		{"no copy is healthy, to the end", both, time.Hour, "us", "", "eu:bad us:bad", move.ByHealth, "", 0},
 		{"it must not run twice", both, 0, "us", move.OnceOnly, "eu:well us:bad", move.AtOnce, "", 0},

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -47,7 +48,8 @@ func TestWhatWasExchangedCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestWhatBooksHave is what the files of clusters say that they export by books: of a cluster whose branch stays, that which is published.
+// TestWhatBooksHave is what the files of clusters say that they export by books: of a cluster whose branch stays, or cannot be
+// laid out, that which is published.
 func TestWhatBooksHave(t *testing.T) {
 	const (
 		api  = `{"namespace":"shop","service":"api","book":true}`
@@ -55,18 +57,19 @@ func TestWhatBooksHave(t *testing.T) {
 		none = `{"namespace":"shop","service":"api"}`
 	)
 	x := &Exchange{
-		clusters: []string{"eu-1", "us-1", "us-2", "us-3", "us-4"}, pulls: make([]bool, 5), endpoints: exchange.Apply,
+		clusters: []string{"eu-1", "us-1", "us-2", "us-3", "us-4", "us-5"}, pulls: make([]bool, 6), endpoints: exchange.Apply,
 		services: []*service{{ref: object.Ref{Kind: "Service", Namespace: "shop", Name: "api"}, native: &karmada.MultiClusterServiceSpec{}, wrong: true}},
 	}
-	in := layout.Input{Flux: make([]tree.Flux, 5), Stays: map[int]reason.Reason{1: reason.NotMapped, 4: reason.NotMapped}}
-	for i, text := range []string{`{"exports": [` + api + `]}`, `{"exports": [` + api + "," + web + `]}`, `{"exports": [` + none + `]}`, `{"exports": [` + api + `]}`, "["} {
+	in := layout.Input{Flux: make([]tree.Flux, 6), Stays: map[int]reason.Reason{1: reason.NotMapped, 4: reason.NotMapped}}
+	for i, text := range []string{`{"exports": [` + api + `]}`, `{"exports": [` + api + "," + web + `]}`, `{"exports": [` + none + `]}`, `{"exports": [` + api + `]}`, "[", `{"exports": [` + api + "," + web + `]}`} {
 		in.Flux[i].Before.Built = published(text)
 	}
-	trees := make([]layout.Tree, 5)
+	trees := make([]layout.Tree, 6)
 	for i := range trees {
 		trees[i].Folder = files.NewFolder(nil)
 	}
-	want := []rules.Booked{{Clusters: []string{"eu-1", "us-3"}, Services: []string{"shop/api"}}, {Clusters: []string{"us-1"}, Services: []string{"shop/api", "shop/web"}}}
+	trees[5].Err = errors.New("its branch cannot be read")
+	want := []rules.Booked{{Clusters: []string{"eu-1", "us-3"}, Services: []string{"shop/api"}}, {Clusters: []string{"us-1", "us-5"}, Services: []string{"shop/api", "shop/web"}}}
 	_, laid := x.Lay(&in, trees)
 	if d := cmp.Diff(want, laid.Booked()); d != "" {
 		t.Error(d)

@@ -96,6 +96,8 @@ func TestDiff(t *testing.T) {
 		{"an encrypted Secret", secret("data: {a: 'ENC[1]'}\nsops: {mac: 'ENC[2]', lastmodified: x}"), secret("data: {a: 'ENC[3]'}\nsops: {mac: 'ENC[4]', lastmodified: y}"), "replace data.a hidden"},
 		{"another encryption", secret("sops: {mac: 'ENC[2]'}"), secret("sops: {mac: 'ENC[4]'}"), "replace sops.mac hidden"},
 		{"a Secret within", custom("{m: {kind: Secret, data: {a: x}}}"), custom("{m: {kind: Secret, data: {a: y}}}"), "replace spec.list[0].m.data.a hidden"},
+		{"a Secret within that becomes another kind", custom("{m: {kind: Secret, data: {a: x}}}"), custom("{m: {kind: ConfigMap, data: {a: y}}}"), "replace spec.list[0].m.data.a hidden\nreplace spec.list[0].m.kind hidden"},
+		{"another kind within that becomes a Secret", custom("{m: {kind: ConfigMap, data: {a: x}}}"), custom("{m: {kind: Secret, data: {a: y}}}"), "replace spec.list[0].m.data.a hidden\nreplace spec.list[0].m.kind hidden"},
 		{"a Secret within that comes", custom(""), custom("{m: {kind: Secret, data: {a: x}}}"), "add spec.list[0] <nil> map[m:(not shown)]"},
 		{"a Secret in a text", config("") + "data: {f: \"kind: Secret\\na: b\"}\n", config("") + "data: {f: \"kind: Secret\\na: c\"}\n", "replace data.f hidden"},
 		{"what kubectl applied", config(`, annotations: {kubectl.kubernetes.io/last-applied-configuration: a}`), config(`, annotations: {kubectl.kubernetes.io/last-applied-configuration: b}`), `replace metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] hidden`},

@@ -193,6 +193,35 @@ func TestWhoseWordMovesWork(t *testing.T) {
 	}
 }
 
+// What was heard without a signature, or was signed by the key before, counts no more once the agent has got another key.
+func TestWhatWasHeardBeforeAnAgentHadItsKey(t *testing.T) {
+	before, now := newKey(t), newKey(t)
+	for _, tt := range []struct {
+		name string
+		was  *karmada.Cluster
+		by   *signing.Key
+	}{
+		{"nobody signed it", cluster("eu", nil), nil},
+		{"the key before signed it", pulled("eu", before), &before},
+	} {
+		f := newFleet(t, tt.was, cluster("us", nil))
+		head := f.publish("eu", "new")
+		said := status.Summary{Commit: head, Verdict: status.Verdict{Reason: status.Applied}}
+		f.say("eu", said, healthy(head), time.Minute, tt.by)
+		if s, _ := f.seen(); !s.Done {
+			t.Fatalf("%s: what is known is %+v", tt.name, s)
+		}
+		f.clusters[0] = pulled("eu", now)
+		if s, ok := f.seen(); ok {
+			t.Errorf("%s: its agent has another key now, and what is known is %+v", tt.name, s)
+		}
+		f.say("eu", said, healthy(head), 0, &now)
+		if s, _ := f.seen(); !s.Done {
+			t.Errorf("%s: its agent signs, and what is known is %+v", tt.name, s)
+		}
+	}
+}
+
 // What of a word counts: the object as the cluster's branch has it now.
 func TestWhatIsKnownOfWorkThatMoves(t *testing.T) {
 	applied := status.Verdict{Reason: status.Applied}
