@@ -79,8 +79,13 @@ func (b *breaks) cluster(name string) string {
 	return fmt.Sprintf("shows %.12s, and was not released since it showed %.12s", e.Shows, shows)
 }
 
-// isMissed reports a cluster in a run that begins to which what it was to show by the run before did not come.
+// isMissed reports a cluster in a run that begins to which what it was to show by the run before did not come, or one that is skipped
+// before something came to it in place of what it had when it joined.
 func (b *breaks) isMissed(was, e *rollouts.Cluster) bool {
+	isJoined := was.Outdated || was.State == ""
+	if isJoined && e.State == rollouts.Skipped && e.Shows == "" {
+		return true
+	}
 	isStill := e.Shows == "" || e.Shows == b.is.Status.Base.Commit
 	isUnknown := was.State == ""
 	return isStill && !b.isSame &&

@@ -138,12 +138,16 @@ func skipped(v *view, r run, cluster string) (run, bool) {
 	if n < 0 || !r.known[n] || r.clusters[n].State == rollouts.Skipped {
 		return r, false
 	}
-	e := r.clusters[n]
-	if isReleased(&e) && !v.Clusters[n].IsTarget {
+	r.set(n, leftAlone(v, r.clusters[n], &v.Clusters[n]))
+	return r, true
+}
+
+// leftAlone returns a cluster that keeps what is published there, also where what it was to show did not come to it.
+func leftAlone(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
+	if isReleased(&e) && !c.IsTarget || e.Outdated && !c.IsBase {
 		e = withdrawn(v, &e, "")
 	}
-	r.set(n, entered(v, e, rollouts.Skipped))
-	return r, true
+	return entered(v, e, rollouts.Skipped)
 }
 
 // skippedStage returns a record in which a stage is over: those of its clusters that were not released are
@@ -155,7 +159,7 @@ func skippedStage(v *view, r run, stage string) (run, bool) {
 	}
 	for _, n := range v.members[stage] {
 		if e := r.clusters[n]; !isReleased(&e) && e.State != rollouts.Unchanged {
-			r.set(n, entered(v, e, rollouts.Skipped))
+			r.set(n, leftAlone(v, e, &v.Clusters[n]))
 		}
 	}
 	st := r.Status.Stages[n]
