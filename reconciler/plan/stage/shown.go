@@ -49,7 +49,7 @@ func shown(v *view, s *rollouts.Status, e *rollouts.Cluster, c *Cluster) Shown {
 	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
 		return Shown{Cluster: c.Name, Choice: Target, Commit: s.Target.Commit}
 	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit): // the source says something that is refused
-		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Target.Commit, IsAnew: isBack(s)}
+		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Target.Commit, IsAnew: isBack(s) || c.IsNew && isOutdated(c)}
 	case known && !isReleased(e) && v.isReadable(e.Shows, s):
 		return Shown{Cluster: c.Name, Choice: Older, Commit: e.Shows, IsAnew: isBack(s) || e.Outdated}
 	}
