@@ -32,14 +32,15 @@ type comparison struct {
 	leavesAll bool
 	// last says of objects which clusters lose them last; see goingLast.
 	last   map[object.Ref]groups.Set
-	larger map[*laid]*laid // versions with the larger share of what is divided
+	larger map[*laid]*laid     // versions with the larger share of what is divided
+	short  map[object.Ref]bool // see isShort
 }
 
 // compare makes what package stage is asked of a unit.
 func compare(in *Input, u *Unit) *comparison {
 	c := &comparison{
 		in: in, unit: u, versions: map[string]*laid{}, have: map[object.Ref]manifest.Published{},
-		larger: map[*laid]*laid{},
+		larger: map[*laid]*laid{}, short: map[object.Ref]bool{},
 	}
 	c.versions[in.Revision] = c.now()
 	c.asked = stage.Input{

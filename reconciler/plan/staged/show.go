@@ -87,11 +87,13 @@ func (c *comparison) delivered(out *stage.Output, v *laid) *laid {
 }
 
 // largerReplicas are the replicas of a cluster by stage.Replicas. Of what the base does not have, as what came by a run that this one
-// replaced, or where it cannot be read, all that is known is what is there now.
+// replaced, or not everywhere, or where it cannot be read, all that is known is what is there now.
 func largerReplicas(c *comparison, out *stage.Output, base *laid, d *schedule.Decision, cluster string) (int32, bool) {
 	n := share(d, cluster)
 	if was := base.decision(d.Ref()); was != nil {
-		return stage.Replicas(out.Phase, stage.Target, share(was, cluster), n), true
+		if n = stage.Replicas(out.Phase, stage.Target, share(was, cluster), n); !c.isShort(out, was) {
+			return n, true
+		}
 	}
 	if have := there(c, d.Ref(), cluster); have != nil {
 		if has, known := c.in.Replicas(have); known {
@@ -99,6 +101,28 @@ func largerReplicas(c *comparison, out *stage.Output, base *laid, d *schedule.De
 		}
 	}
 	return n, true
+}
+
+// isShort reports a decision of the base of which a cluster has fewer replicas than its share, and gets none by what it shows, as where
+// it was skipped: fewer than the base has are there in all. It is looked at once for all clusters.
+func (c *comparison) isShort(out *stage.Output, was *schedule.Decision) bool {
+	r := was.Ref()
+	if is, known := c.short[r]; known {
+		return is
+	}
+	c.short[r] = slices.ContainsFunc(out.Shown, func(s stage.Shown) bool {
+		isGiven := s.Choice == stage.Target || s.Choice == stage.Older && share(c.older(out, s.Commit).decision(r), s.Cluster) > 0
+		if isGiven {
+			return false
+		}
+		have, due := there(c, r, s.Cluster), share(was, s.Cluster)
+		if have == nil {
+			return due > 0
+		}
+		has, known := c.in.Replicas(have)
+		return known && has < due
+	})
+	return c.short[r]
 }
 
 // decision is what is decided of an object by a version; nil for nothing, and where that cannot be read.
@@ -123,8 +147,11 @@ func largerBounds(c *comparison, out *stage.Output, base *laid, d *schedule.Deci
 	}, true
 }
 
-// share is the share of a cluster by a decision.
+// share is the share of a cluster by a decision; none by nil.
 func share(d *schedule.Decision, cluster string) int32 {
+	if d == nil {
+		return 0
+	}
 	for _, t := range d.Targets {
 		if t.Name == cluster {
 			return t.Replicas
