@@ -2,7 +2,6 @@ package flux
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -108,9 +107,8 @@ func withoutSecrets(o *object.Object) *object.Object {
 	if len(o.Secrets()) == 0 {
 		return o
 	}
-	longestFirst := func(a, b string) int { return len(b) - len(a) } // for one may begin with another
 	var pairs []string
-	for _, s := range slices.SortedFunc(slices.Values(o.Secrets()), longestFirst) {
+	for _, s := range object.LongestFirst(o.Secrets()) {
 		pairs = append(pairs, s, turned(s))
 	}
 	hide := strings.NewReplacer(pairs...)

@@ -24,13 +24,16 @@ func (o *Object) RenderedWith(secrets []string) *Object {
 	return &c
 }
 
-// Redactor takes secrets out of texts: as they are, in either case, in quotes and in base64,
-// the longest first, for one may be part of another. What else a template makes of a value
+// LongestFirst returns texts in the order in which they are replaced, for one may be part of another.
+func LongestFirst(texts []string) []string {
+	return slices.SortedFunc(slices.Values(texts), func(a, b string) int { return len(b) - len(a) })
+}
+
+// Redactor takes secrets out of texts: as they are, in either case, in quotes and in base64. What else a template makes of a value
 // it does not know.
 func Redactor(secrets []string) *strings.Replacer {
-	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
-	for _, s := range secrets {
+	for _, s := range LongestFirst(secrets) {
 		quoted := strconv.Quote(s)
 		for _, text := range []string{s, quoted[1 : len(quoted)-1], base64.StdEncoding.EncodeToString([]byte(s)), strings.ToUpper(s), strings.ToLower(s)} {
 			pairs = append(pairs, text, "[a secret]")
