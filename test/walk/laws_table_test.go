@@ -86,24 +86,17 @@ func TestReplicasNeedNotComeToWhoJoined(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		isThere       bool // when they were divided
-		rejoins       bool // it left the fleet, and came back with what it had
 		before, after map[string]cell
 		wants         bool
 	}{
-		{"it joined with a version before", false, false, map[string]cell{ref: older}, map[string]cell{ref: older}, false},
-		{"it joined, and loses a version before", false, false, map[string]cell{ref: older}, nil, false},
-		{"it joined, and gets them", false, false, nil, map[string]cell{ref: wants}, true},
-		{"it came back with a version before", true, true, map[string]cell{ref: older}, map[string]cell{ref: older}, false},
-		{"it came back, and loses a version before", true, true, map[string]cell{ref: older}, nil, false},
-		{"it came back, and gets them", true, true, map[string]cell{ref: older}, map[string]cell{ref: wants}, true},
-		{"it was there, and has a version before", true, false, map[string]cell{ref: older}, map[string]cell{ref: older}, true},
-		{"it was there, and loses a version before", true, false, map[string]cell{ref: older}, nil, true},
-		{"it was there, and has nothing", true, false, nil, nil, false},
+		{"it joined with a version before", false, map[string]cell{ref: older}, map[string]cell{ref: older}, false},
+		{"it joined, and loses a version before", false, map[string]cell{ref: older}, nil, false},
+		{"it joined, and gets them", false, nil, map[string]cell{ref: wants}, true},
+		{"it was there, and has a version before", true, map[string]cell{ref: older}, map[string]cell{ref: older}, true},
+		{"it was there, and loses a version before", true, map[string]cell{ref: older}, nil, true},
+		{"it was there, and has nothing", true, nil, nil, false},
 	} {
 		s := newStages()
-		if tt.rejoins {
-			s.rejoined["c1"] = tt.before
-		}
 		j := judgement{w: &walker{stages: s}, before: held{"c1": tt.before}, after: held{"c1": tt.after}}
 		is := j.divided("c1", &unitMeaning{
 			cells: map[string]map[string]cell{"c1": {ref: wants}}, asked: map[string]int{ref: 840},
@@ -173,5 +166,54 @@ func TestWhatARunTakesAwayMayBeNowhere(t *testing.T) {
 	}
 	if _, ok := anywhere.cells["c2"]["ConfigMap/shop/o1"]; !ok || len(anywhere.cells["c2"]) != 1 {
 		t.Errorf("o1 alone is somewhere by both versions, and is said to be %v", anywhere.cells)
+	}
+}
+
+// TestWhatASkippedClusterHasNot holds a run whose target divides 840 replicas over two clusters, one of which was skipped, against how many
+// there have to be: all of them while it is open, or once that has its share.
+func TestWhatASkippedClusterHasNot(t *testing.T) {
+	const ref = "Deployment/shop/o1"
+	w := walker{stages: newStages()}
+	head := snapshot{
+		{kind: "Cluster", name: "c1"}, {kind: "Cluster", name: "c2"}, {kind: "Deployment", name: "o1", replicas: 840},
+		{kind: "Policy", name: "p1", selects: []string{"o1"}, clusters: []string{"c1", "c2"}, weights: []int{1, 1}},
+	}
+	w.stages.commit("b", head)
+	for _, tt := range []struct {
+		name  string
+		phase rollouts.Phase
+		state rollouts.State
+		has   held
+		asked bool
+	}{
+		{"the run is open", rollouts.Finishing, rollouts.Skipped, nil, true},
+		{"it is over", rollouts.Done, rollouts.Skipped, nil, false},
+		{"it is over, and the cluster has some", rollouts.Done, rollouts.Skipped, held{"c2": {ref: {"v1", 420, ""}}}, true},
+		{"it is over, and the cluster is late", rollouts.Done, rollouts.Late, nil, true},
+	} {
+		r := rollouts.Rollout{Unit: rollouts.Unit{Name: "p1"}, Clusters: map[string]rollouts.Cluster{"c2": {State: tt.state}}}
+		r.Status.Base.Commit, r.Status.Target.Commit, r.Status.Phase = "b", "b", tt.phase
+		w.stages.records = []rollouts.Rollout{r}
+		if least := w.least(map[string]int{ref: 840}, tt.has); (least[ref] == 840) != tt.asked {
+			t.Errorf("%s: %v have to be there; want all: %t", tt.name, least, tt.asked)
+		}
+	}
+}
+
+// TestReplicasStayAwayFromWhoLeft holds a cluster that left the fleet and came back since replicas were divided against that: they went to
+// others, and are divided among the clusters that were there all the time.
+func TestReplicasStayAwayFromWhoLeft(t *testing.T) {
+	s := newStages()
+	both := snapshot{
+		{kind: "Cluster", name: "c1"}, {kind: "Cluster", name: "c2"}, {kind: "Deployment", name: "o1", replicas: 840},
+		{kind: "Policy", name: "p1", selects: []string{"o1"}, clusters: []string{"c1", "c2"}, weights: []int{1, 1}},
+	}
+	s.commit("a", both)
+	s.commit("b", both[1:])
+	s.commit("c", both)
+	for _, commit := range []string{"a", "b", "c"} {
+		if is := s.unit(commit, "p1", both).shared["Deployment/shop/o1"]; is["c1"] || !is["c2"] {
+			t.Errorf("by commit %s they are divided among %v, want c2 alone", commit, is)
+		}
 	}
 }

@@ -311,7 +311,7 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 		w.counts.Cells += len(objects)
 	}
 	w.counts.Divided += len(want.asked)
-	least := wants{cells: want.cells, asked: w.least(want.asked)}
+	least := wants{cells: want.cells, asked: w.least(want.asked, after)}
 	if (!st.allow || !w.world.troubled()) && !w.isGoingBack() {
 		there, anywhere := w.wantedTwice(want)
 		if wrong := lost(there, before, after); wrong != nil {

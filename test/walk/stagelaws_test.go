@@ -132,10 +132,9 @@ func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 	is.cells[cluster] = maps.Clone(means.cells[cluster])
 	for ref, want := range means.cells[cluster] {
 		_, had := j.before[cluster][ref]
-		_, isOld := j.w.stages.rejoined[cluster][ref]
 		got, has := j.after[cluster][ref]
 		want.replicas, got.replicas = 0, 0
-		isLater := !means.shared[ref][cluster] || isOld
+		isLater := !means.shared[ref][cluster]
 		if means.asked[ref] > 0 && (isLater && got != want || !has && !had) {
 			delete(is.cells[cluster], ref)
 		}

@@ -32,10 +32,9 @@ type stages struct {
 	before       []rollouts.Rollout // the records before the publication that is judged
 	order        map[string]int     // of commits
 	moved        map[string]int     // by object: the first commit by which it is of the unit that has it now
-	// shared are the clusters that there were when an object came to be divided as it is by a commit, by commit and object: "replicas stay
-	// with the clusters that have them", and one that joins later has none.
+	// shared are the clusters that there were when an object came to be divided as it is by a commit, by commit and object, and that did not
+	// leave since: "replicas stay with the clusters that have them", and one that joins later has none.
 	shared      map[string]map[string]map[string]bool
-	rejoined    held // what clusters have still that had it when they left the fleet and came back
 	isGoingBack bool
 	due         time.Time // when the last plan is to be made again
 	targets     bool      // all units of the last plan are what the source says
@@ -44,7 +43,7 @@ type stages struct {
 func newStages() *stages {
 	return &stages{
 		commits: map[string]snapshot{}, heard: map[string]*heard{}, commanded: map[string]bool{}, tracks: map[string]*track{},
-		began: map[string]held{}, rejoined: held{}, order: map[string]int{}, moved: map[string]int{}, targets: true,
+		began: map[string]held{}, order: map[string]int{}, moved: map[string]int{}, targets: true,
 		shared: map[string]map[string]map[string]bool{},
 	}
 }
@@ -89,7 +88,6 @@ func (w *walker) look(ctx context.Context, before held) (*looked, error) {
 	}
 	w.stages.before = w.stages.records
 	l := &looked{held: before, files: map[string]map[string]files.ID{}, records: w.stages.records, fleet: w.stages.commits[w.stages.head]}
-	w.stages.rejoin(before)
 	roots, err := w.roots(ctx)
 	if err != nil {
 		return nil, err
@@ -188,17 +186,6 @@ func (s *stages) everOf(r *rollouts.Rollout) map[string]bool {
 	return refs
 }
 
-// rejoin notes what clusters have that come to the fleet by the newest commit, and forgets of others what is not there any more as it was.
-func (s *stages) rejoin(has held) {
-	fleet := evaluate(s.commits[s.head]).cells
-	for cluster, objects := range has {
-		if fleet[cluster] == nil {
-			s.rejoined[cluster] = maps.Clone(objects)
-		}
-		maps.DeleteFunc(s.rejoined[cluster], func(ref string, was cell) bool { return objects[ref] != was })
-	}
-}
-
 // goneOut notes what a publication did to what goes out in stages, and returns the first law that is broken. IsWhole says that all of
 // its push arrived.
 func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result, after held, isWhole bool) (kind, law string) {
@@ -212,12 +199,17 @@ func (w *walker) goneOut(ctx context.Context, l *looked, res *reconciler.Result,
 	s := w.stages
 	s.publications++
 	s.due, s.records, s.isGoingBack, s.targets = res.Plan.Basis.RecheckAt, records, false, true
-	for _, r := range slices.Concat(l.records, records) {
-		s.isGoingBack = s.isGoingBack || r.Status.Phase == rollouts.Returning || r.Status.Reason == rollouts.KeptBack
-	}
+	all := slices.Concat(l.records, records)
 	for i := range res.Plan.Rollouts {
 		o := &res.Plan.Rollouts[i]
 		s.targets = s.targets && o.Target.Is(o.Source)
+		if o.After != nil { // also where the server refused the record
+			all = append(all, *o.After)
+		}
+	}
+	for i := range all {
+		is := &all[i].Status
+		s.isGoingBack = s.isGoingBack || is.Phase == rollouts.Returning || is.Reason == rollouts.KeptBack
 	}
 	s.begin(l)
 	s.stay(records)
@@ -258,6 +250,11 @@ func (s *stages) commit(id string, is snapshot) {
 		}
 	}
 	s.shared[id] = shared
+	for _, shared := range s.shared { // replicas went to others when one left, and need not come back with it
+		for _, in := range shared {
+			maps.DeleteFunc(in, func(cluster string, _ bool) bool { return !clusters[cluster] })
+		}
+	}
 	s.commits[id], s.order[id], s.head = is, len(s.order)+1, id
 	for _, d := range is {
 		if from, to := was.claims(d), is.claims(d); d.isObject() && from != "" && to != "" && from != to {
@@ -399,8 +396,9 @@ func (w *walker) isLeftBehind(r *rollouts.Rollout) bool {
 }
 
 // least returns how many replicas of what is divided there have to be: as many as the source asks for, or the versions between
-// which a run is, whichever asks for less.
-func (w *walker) least(asked map[string]int) map[string]int {
+// which a run is, whichever asks for less. Once it is over nobody has the share of a cluster that somebody skipped, and that has nothing:
+// how large it is depends on who was there when it was divided.
+func (w *walker) least(asked map[string]int, is held) map[string]int {
 	if w.stages == nil {
 		return asked
 	}
@@ -413,6 +411,17 @@ func (w *walker) least(asked map[string]int) map[string]int {
 				if n, divided := u.asked[ref]; divided && u.refs[ref] && n < least[ref] {
 					least[ref] = n
 				} else if !divided || !u.refs[ref] {
+					delete(least, ref)
+				}
+			}
+		}
+	}
+	for i := range s.records {
+		r := &s.records[i]
+		target := s.commits[r.Status.Target.Commit].unit(policy(r), s.commits[s.head])
+		for cluster, e := range r.Clusters {
+			for ref := range target.cells[cluster] {
+				if _, has := is[cluster][ref]; !has && e.State == rollouts.Skipped && r.Status.Phase == rollouts.Done {
 					delete(least, ref)
 				}
 			}
@@ -432,7 +441,11 @@ func (w *walker) wantedTwice(want wants) (there, anywhere wants) {
 	head := w.stages.commits[w.stages.head]
 	for i := range w.stages.records {
 		r := &w.stages.records[i]
-		target, refs := held(w.stages.commits[r.Status.Target.Commit].unit(policy(r), head).cells), w.stages.refs(r, head)
+		means, refs := w.stages.commits[r.Status.Target.Commit].unit(policy(r), head), w.stages.refs(r, head)
+		target := held(means.cells)
+		if r.Status.Phase != rollouts.Done { // also what came to the unit by the target
+			maps.Copy(refs, means.refs)
+		}
 		for cluster := range want.cells {
 			maps.DeleteFunc(there.cells[cluster], func(ref string, _ cell) bool {
 				_, isWanted := target[cluster][ref]

@@ -6,6 +6,7 @@ package older
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -33,8 +34,8 @@ type Version struct {
 	Of map[object.Ref]rollouts.Unit
 }
 
-// Source returns an older source as it is evaluated today: its objects, with the clusters, and what taints
-// them, of now. What stands in clusters' own directories is in no unit.
+// Source returns an older source as it is evaluated today: its objects, with the clusters, what taints them, and what policies say that acts
+// at once, of now. What stands in clusters' own directories is in no unit.
 func Source(then, now render.Source) render.Source {
 	isFleet := func(o *object.Object) bool {
 		r := o.Ref()
@@ -42,14 +43,48 @@ func Source(then, now render.Source) render.Source {
 			r.Kind == "Remedy" && r.Group == "remedy.karmada.io"
 	}
 	objs := slices.DeleteFunc(slices.Clone(then.Objects), isFleet)
+	claiming := map[object.Ref]int{}
+	for i, o := range objs {
+		if r := o.Ref(); r.Group == "policy.karmada.io" && (r.Kind == "PropagationPolicy" || r.Kind == "ClusterPropagationPolicy") {
+			claiming[r] = i
+		}
+	}
 	for _, o := range now.Objects {
 		if isFleet(o) {
 			objs = append(objs, o)
+		} else if i, ok := claiming[o.Ref()]; ok {
+			objs[i] = acting(objs[i], o)
 		}
 	}
 	then.Objects, then.Bound = objs, nil
 	then.Config.Failover, then.Config.Descheduler = now.Config.Failover, now.Config.Descheduler
 	return then
+}
+
+// atOnce are the fields of a policy's spec that no digest has, for they act at once (see package units).
+var atOnce = []string{"failover", "suspension"}
+
+// acting is a policy of then with what acts at once of now: so a newer version that waits ends a suspension.
+func acting(then, now *object.Object) *object.Object {
+	was, ok := then.Content()["spec"].(map[string]any)
+	if !ok {
+		return then
+	}
+	is, _ := now.Content()["spec"].(map[string]any)
+	spec := maps.Clone(was)
+	for _, field := range atOnce {
+		if v, ok := is[field]; ok {
+			spec[field] = v
+		} else {
+			delete(spec, field)
+		}
+	}
+	if reflect.DeepEqual(spec, was) {
+		return then // what is remembered of it serves
+	}
+	content := maps.Clone(then.Content())
+	content["spec"] = spec
+	return then.With(content)
 }
 
 // Input is what units of a version are asked with.

@@ -1,6 +1,7 @@
 package older_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,49 @@ func TestAnOlderSourceHasTheFleetOfNow(t *testing.T) {
 	}
 	if len(then.Objects) != 6 || then.Bound == nil {
 		t.Error("the older source itself is changed")
+	}
+}
+
+// What a policy of now says of failover and suspension counts for an older version of it, too: no digest has that, for it acts at once. All
+// else is of then, and so is all of a policy that is no more.
+func TestAnOlderPolicyActsAsTheOneOfNow(t *testing.T) {
+	source := func(texts ...string) (s render.Source) {
+		for _, text := range texts {
+			s.Objects = append(s.Objects, object.Decode("f.yaml", []byte("apiVersion: policy.karmada.io/v1alpha1\n"+text)).Objects...)
+		}
+		return s
+	}
+	for _, tt := range []struct{ name, then, now, want string }{
+		{"a suspension ends", "{placement: {}, suspension: {dispatching: true}}", "{priority: 2}", "map[placement:map[]]"},
+		{"one begins", "{placement: {}}", "{suspension: {dispatching: true}}", "map[placement:map[] suspension:map[dispatching:true]]"},
+		{"failover changes", "{failover: {cluster: 1}}", "{failover: {cluster: 2}}", "map[failover:map[cluster:2]]"},
+		{"nothing changes", "{suspension: {dispatching: true}}", "{suspension: {dispatching: true}}", "map[suspension:map[dispatching:true]]"},
+		{"it had no spec", "", "{suspension: {dispatching: true}}", "<nil>"},
+		{"it is no more", "{suspension: {dispatching: true}}", "-", "map[suspension:map[dispatching:true]]"},
+	} {
+		for _, kind := range []string{"PropagationPolicy", "ClusterPropagationPolicy"} {
+			var now render.Source
+			head := "kind: " + kind + "\nmetadata: {name: x}\nspec: "
+			then := source(head + tt.then)
+			if now = source(head + tt.now); tt.now == "-" {
+				now = render.Source{}
+			}
+			was := fmt.Sprint(then.Objects[0].Content())
+			got := older.Source(then, now).Objects[0]
+			if is := fmt.Sprint(got.Content()["spec"]); is != tt.want {
+				t.Errorf("%s: a %s has %s, want %s", tt.name, kind, is, tt.want)
+			}
+			if fmt.Sprint(then.Objects[0].Content()) != was {
+				t.Errorf("%s: the older source itself is changed", tt.name)
+			}
+			if isSame := got == then.Objects[0]; isSame != (fmt.Sprint(got.Content()) == was) {
+				t.Errorf("%s: it is the object that was there: %t", tt.name, isSame) // what is remembered is remembered of an object
+			}
+		}
+	}
+	override := "kind: OverridePolicy\nmetadata: {name: x}\nspec: {suspension: "
+	if got := older.Source(source(override+"1}"), source(override+"2}")).Objects[0]; fmt.Sprint(got.Content()["spec"]) != "map[suspension:1]" {
+		t.Errorf("an OverridePolicy has %v", got.Content()["spec"])
 	}
 }
 

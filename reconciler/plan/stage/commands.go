@@ -138,14 +138,15 @@ func skipped(v *view, r run, cluster string) (run, bool) {
 	if n < 0 || !r.known[n] || r.clusters[n].State == rollouts.Skipped {
 		return r, false
 	}
-	r.set(n, leftAlone(v, r.clusters[n], &v.Clusters[n]))
+	r.set(n, leftAlone(v, &r, n))
 	return r, true
 }
 
-// leftAlone returns a cluster that keeps what is published there, also where what it was to show did not come to it.
-func leftAlone(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
+// leftAlone returns a cluster of a run that keeps what is published there, also where what it was to show did not come to it.
+func leftAlone(v *view, r *run, n int) rollouts.Cluster {
+	e, c := r.clusters[n], &v.Clusters[n]
 	if isReleased(&e) && !c.IsTarget || e.Outdated && !c.IsBase {
-		e = withdrawn(v, &e, "")
+		e = withdrawn(v, &e, shownInstead(r.Status, c))
 	}
 	return entered(v, e, rollouts.Skipped)
 }
@@ -159,7 +160,7 @@ func skippedStage(v *view, r run, stage string) (run, bool) {
 	}
 	for _, n := range v.members[stage] {
 		if e := r.clusters[n]; !isReleased(&e) && e.State != rollouts.Unchanged {
-			r.set(n, leftAlone(v, e, &v.Clusters[n]))
+			r.set(n, leftAlone(v, &r, n))
 		}
 	}
 	st := r.Status.Stages[n]

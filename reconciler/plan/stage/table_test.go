@@ -244,9 +244,9 @@ func TestPhases(t *testing.T) {
 		{"a held cluster is skipped, and keeps what it has", "simple", four, []row{
 			{"10:00", "source b2; missed c1", "", "Updating canary"},
 			{"10:01", "hold c1", "", "Updating canary ClusterHeld c1:Released"},
-			{"10:02", "skip c1", "b2: p1 p2", "Updating prod c1:Skipped"},
+			{"10:02", "skip c1", "b2: p1 p2", "Updating prod c1:Skipped c1=a1"},
 			{"10:03", "-hold c1; healthy p1 p2", "b2: p3", ""},
-			{"10:04", "healthy p3", "", "Done b2 c1:Skipped"},
+			{"10:04", "healthy p3", "", "Done b2 c1:Skipped c1=a1"},
 		}},
 		{"a stage is skipped", "three", "canary: c1; early: e1; prod: p1", []row{
 			{"10:00", "source b2", "b2: c1", ""},
