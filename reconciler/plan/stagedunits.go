@@ -97,8 +97,8 @@ func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays
 	}
-	if before != nil && is.Strategy == nil && len(u.Stays) > 0 {
-		is.Strategy = &before.Strategy // it is not over for what stays with it
+	if isOver := len(u.Stays) == 0 && !u.Unknown; before != nil && is.Strategy == nil && !isOver {
+		is.Strategy = &before.Strategy // for what stays with it, or what it has of a release that does not render
 	}
 	if len(u.Policies) > 0 {
 		is.Pos = u.Policies[0].Object.Origin()

@@ -175,7 +175,9 @@ func TestWhatASkippedClusterHasNot(t *testing.T) {
 	const ref = "Deployment/shop/o1"
 	w := walker{stages: newStages()}
 	head := snapshot{
-		{kind: "Cluster", name: "c1"}, {kind: "Cluster", name: "c2"}, {kind: "Deployment", name: "o1", replicas: 840},
+		{kind: "Cluster", name: "c1"},
+		{kind: "Cluster", name: "c2"},
+		{kind: "Deployment", name: "o1", replicas: 840},
 		{kind: "Policy", name: "p1", selects: []string{"o1"}, clusters: []string{"c1", "c2"}, weights: []int{1, 1}},
 	}
 	w.stages.commit("b", head)
@@ -205,7 +207,9 @@ func TestWhatASkippedClusterHasNot(t *testing.T) {
 func TestReplicasStayAwayFromWhoLeft(t *testing.T) {
 	s := newStages()
 	both := snapshot{
-		{kind: "Cluster", name: "c1"}, {kind: "Cluster", name: "c2"}, {kind: "Deployment", name: "o1", replicas: 840},
+		{kind: "Cluster", name: "c1"},
+		{kind: "Cluster", name: "c2"},
+		{kind: "Deployment", name: "o1", replicas: 840},
 		{kind: "Policy", name: "p1", selects: []string{"o1"}, clusters: []string{"c1", "c2"}, weights: []int{1, 1}},
 	}
 	s.commit("a", both)

@@ -47,6 +47,8 @@ type walker struct {
 	folders bool
 	// verified are the heads that were verified.
 	verified map[files.ID]bool
+	// released are the clusters of which the last publication allowed what the guard held.
+	released map[string]bool
 	// now is the time, and stages what is known of what goes out in stages; nil in a walk without strategies.
 	now    time.Time
 	stages *stages
@@ -240,7 +242,11 @@ func (w *walker) note(res reconciler.Result, st step) {
 	if st.allow {
 		w.counts.Allowed++
 	}
+	w.released = map[string]bool{}
 	for _, d := range res.Diags {
+		if is := strings.Fields(d.Message); d.Code == diag.Released && is[0] == "cluster" {
+			w.released[is[1]] = true
+		}
 		if w.stages != nil && slices.Contains([]diag.Code{diag.SelectorSelectsNothing, diag.SelectsNothing, diag.UnknownCluster}, d.Code) {
 			continue
 		}
@@ -317,7 +323,7 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 		if wrong := lost(there, before, after); wrong != nil {
 			return "lost", strings.Join(wrong, "; ")
 		}
-		if wrong := slices.Concat(nowhere(anywhere, before, after), short(least, before, after)); wrong != nil && !st.refuse {
+		if wrong := slices.Concat(nowhere(anywhere, before, after), short(least, w.unreleased(before), after)); wrong != nil && !st.refuse {
 			return "short", strings.Join(wrong, "; ")
 		}
 	}
@@ -358,6 +364,13 @@ func (w *walker) judge(ctx context.Context, st step, before, after held) (kind, 
 	return w.fromScratch(ctx)
 }
 
+// unreleased leaves out the clusters of which somebody just allowed what the guard held: they may lose it.
+func (w *walker) unreleased(h held) held {
+	out := maps.Clone(h)
+	maps.DeleteFunc(out, func(cluster string, _ map[string]cell) bool { return w.released[cluster] })
+	return out
+}
+
 // registered leaves out the branches of clusters that are no longer registered: they stay.
 func registered(h held, want wants) held {
 	out := maps.Clone(h)
@@ -366,7 +379,8 @@ func registered(h held, want wants) held {
 }
 
 // saysWhyElse reports a publication that says, and nothing else, for another reason than the one before that something stays: by that one the
-// branch of a cluster moved, and what it had said of its copies is of the commit before.
+// branch of a cluster moved, and what it had said of its copies is of the commit before. What a held cluster has without a binding is not
+// told once no cluster shows a version with it.
 func (w *walker) saysWhyElse(ctx context.Context, res reconciler.Result) bool {
 	if len(res.Updates) != 1 || res.Updates[0].Branch != state.Branch {
 		return false
@@ -376,6 +390,9 @@ func (w *walker) saysWhyElse(ctx context.Context, res reconciler.Result) bool {
 		return false
 	}
 	for d := range files.Diff(was.Tree, res.Updates[0].Tree) {
+		if d.Path == "kept.json" && isHeld(res) {
+			continue
+		}
 		if !strings.HasPrefix(d.Path, "bindings/") || withoutReasons(text(d.Old)) != withoutReasons(text(d.New)) {
 			return false
 		}

@@ -451,6 +451,14 @@ func (w *walker) wantedTwice(want wants) (there, anywhere wants) {
 				_, isWanted := target[cluster][ref]
 				return refs[ref] && !isWanted
 			})
+			if e := r.Clusters[cluster]; w.stages.began[r.Status.Run][cluster] == nil && e.Released.IsZero() && e.Shows != "" {
+				// it joined, or came back, and "gets at once what its stage shows"
+				shows := w.stages.commits[e.Shows].unit(policy(r), head).cells[cluster]
+				maps.DeleteFunc(there.cells[cluster], func(ref string, _ cell) bool {
+					_, isShown := shows[ref]
+					return refs[ref] && !isShown
+				})
+			}
 			maps.DeleteFunc(anywhere.cells[cluster], func(ref string, _ cell) bool { return refs[ref] && len(target.has(ref)) == 0 })
 		}
 	}
