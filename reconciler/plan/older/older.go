@@ -34,8 +34,8 @@ type Version struct {
 	Of map[object.Ref]rollouts.Unit
 }
 
-// Source returns an older source as it is evaluated today: its objects, with the clusters, what taints them, and what policies say that acts
-// at once, of now. What stands in clusters' own directories is in no unit.
+// Source returns an older source as it is evaluated today: its objects, with the clusters, what taints them, and what policies say
+// that acts at once, of now. What stands in clusters' own directories is in no unit.
 func Source(then, now render.Source) render.Source {
 	isFleet := func(o *object.Object) bool {
 		r := o.Ref()
