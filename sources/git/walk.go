@@ -32,7 +32,6 @@ type walker struct {
 	*indexed
 
 	into    *workTree
-	macros  attr.Macros
 	own     *attr.File // the repository's attributes, which count most
 	letters ignore.Letters
 	there   map[string]bool // paths that are to be absent and are not
@@ -50,7 +49,7 @@ type folder struct {
 
 // list lists it.
 func (k *walker) list() error {
-	k.macros, k.there, k.names = attr.NewMacros(), map[string]bool{}, map[string]int{}
+	k.there, k.names = map[string]bool{}, map[string]int{}
 	if k.is("core", "ignorecase", false) {
 		k.letters = ignore.Folded
 	}
@@ -89,10 +88,10 @@ func (k *walker) outermost() (folder, error) {
 	for _, data := range [][]byte{k.userData("excludesfile", "ignore", k.root), k.infoFile("exclude")} {
 		f.ignores = append(f.ignores, ignore.ParseFile("", data, k.letters))
 	}
-	if a := attr.Parse("", k.userData("attributesfile", "attributes", k.root), k.macros, k.letters); a != nil {
+	if a := attr.Parse("", k.userData("attributesfile", "attributes", k.root), k.letters); a != nil {
 		f.attributes = append(f.attributes, a)
 	}
-	k.own = attr.Parse("", k.infoFile("attributes"), k.macros, k.letters)
+	k.own = attr.Parse("", k.infoFile("attributes"), k.letters)
 	return f, k.learn(&f)
 }
 
@@ -132,7 +131,7 @@ func (k *walker) learn(f *folder) error {
 	if data, err = k.special(f, attributesFile); err != nil {
 		return err
 	}
-	if a := attr.Parse(f.name, data, k.macros, k.letters); a != nil {
+	if a := attr.Parse(f.name, data, k.letters); a != nil {
 		f.attributes = append(slices.Clip(f.attributes), a)
 	}
 	return nil

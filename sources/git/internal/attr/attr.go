@@ -14,6 +14,7 @@ import (
 type File struct {
 	folder string
 	rules  []rule
+	macros map[string][]setting
 }
 
 type rule struct {
@@ -30,35 +31,30 @@ const (
 	unspecified = ""
 )
 
-// known are the attributes that matter here.
-var known = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
+// builtin are the macros, names for several attributes, that Git knows by itself.
+var builtin = map[string][]setting{"binary": {{"text", unset}}}
 
-// Macros are names for several attributes.
-type Macros map[string][]setting
-
-// NewMacros returns those that Git knows by itself.
-func NewMacros() Macros { return Macros{"binary": {{"text", unset}}} }
-
-// Parse reads a file of attributes of a folder, and the macros that it defines; nil if it
-// says nothing.
-func Parse(folder string, data []byte, macros Macros, as ignore.Letters) *File {
-	f := &File{folder: folder}
+// Parse reads a file of attributes of a folder; nil if it says nothing. Macros count where the folder is the outermost one, as in Git.
+func Parse(folder string, data []byte, as ignore.Letters) *File {
+	f := &File{folder: folder, macros: map[string][]setting{}}
 	for line := range strings.SplitSeq(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
 		line = strings.Trim(line, " \t\r")
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		pattern, rest := cutPattern(line)
-		settings := parseSettings(rest, macros)
+		settings := parseSettings(rest)
 		if name, ok := strings.CutPrefix(pattern, "[attr]"); ok {
-			macros[name] = settings
+			if folder == "" {
+				f.macros[name] = settings
+			}
 			continue
 		}
 		if len(settings) > 0 && pattern != "" && pattern[0] != '!' && !strings.HasSuffix(pattern, "/") {
 			f.rules = append(f.rules, rule{ignore.NewPattern(pattern, as), settings})
 		}
 	}
-	if len(f.rules) == 0 {
+	if len(f.rules) == 0 && len(f.macros) == 0 {
 		return nil
 	}
 	return f
@@ -77,7 +73,7 @@ func cutPattern(line string) (pattern, rest string) {
 	return line, ""
 }
 
-func parseSettings(text string, macros Macros) (settings []setting) {
+func parseSettings(text string) (settings []setting) {
 	for word := range strings.FieldsSeq(text) {
 		s := setting{word, set}
 		if name, ok := strings.CutPrefix(word, "-"); ok {
@@ -87,67 +83,64 @@ func parseSettings(text string, macros Macros) (settings []setting) {
 		} else if name, value, ok := strings.Cut(word, "="); ok {
 			s = setting{name, value}
 		}
-		if s.value == set {
-			settings = append(settings, macros[s.name]...)
-		}
-		if slices.Contains(known, s.name) {
-			settings = append(settings, s)
-		}
+		settings = append(settings, s)
 	}
 	return settings
 }
 
-// Of returns the attributes of a path by files of which the last counts most.
+// Attributes are those of a path, by name.
+type Attributes map[string]string
+
+// Of returns the attributes of a path by files of which the last counts most: what is said first on the way back counts.
 func Of(files []*File, name string) Attributes {
-	var a Attributes
-	for _, f := range files {
+	a := Attributes{}
+	for _, f := range slices.Backward(files) {
 		within, ok := name, true
 		if f.folder != "" {
 			within, ok = strings.CutPrefix(name, f.folder+"/")
 		}
-		for _, r := range f.rules {
-			if !ok || !r.pattern.Matches(within) {
-				continue
-			}
-			for _, s := range r.set {
-				a.put(s)
+		for _, r := range slices.Backward(f.rules) {
+			if ok && r.pattern.Matches(within) {
+				a.put(r.set, files)
 			}
 		}
 	}
 	return a
 }
 
-// Attributes are those of a path.
-type Attributes struct{ text, crlf, eol, filter, ident, encoding string }
-
-func (a *Attributes) put(s setting) {
-	switch s.name {
-	case "text":
-		a.text = s.value
-	case "crlf":
-		a.crlf = s.value
-	case "eol":
-		a.eol = s.value
-	case "filter":
-		a.filter = s.value
-	case "ident":
-		a.ident = s.value
-	case "working-tree-encoding":
-		a.encoding = s.value
+// put adds settings of what nothing was said of yet, and what macros among them stand for.
+func (a Attributes) put(settings []setting, files []*File) {
+	for _, s := range slices.Backward(settings) {
+		if _, said := a[s.name]; said {
+			continue
+		}
+		if a[s.name] = s.value; s.value == set {
+			a.put(macro(files, s.name), files)
+		}
 	}
+}
+
+// macro is what a name stands for; nil for one that is no macro.
+func macro(files []*File, name string) []setting {
+	for _, f := range slices.Backward(files) {
+		if settings, ok := f.macros[name]; ok {
+			return settings
+		}
+	}
+	return builtin[name]
 }
 
 // Filter names the filter of a file; empty for none.
-func (a *Attributes) Filter() string {
-	if a.filter == set || a.filter == unset {
+func (a Attributes) Filter() string {
+	if a["filter"] == set || a["filter"] == unset {
 		return ""
 	}
-	return a.filter
+	return a["filter"]
 }
 
 // Rewritten reports whether Git stores a file with other characters than it has.
-func (a *Attributes) Rewritten() bool {
-	return a.ident == set || a.encoding != unspecified && a.encoding != set && a.encoding != unset
+func (a Attributes) Rewritten() bool {
+	return a["ident"] == set || a["working-tree-encoding"] != unspecified && a["working-tree-encoding"] != set && a["working-tree-encoding"] != unset
 }
 
 // Lines is what Git does with the line ends of a file when it stores it.
@@ -162,15 +155,15 @@ const (
 )
 
 // Lines returns what happens to line ends, by core.autocrlf where no attribute says it.
-func (a *Attributes) Lines(autocrlf bool) Lines {
-	lines, said := linesOf(a.text)
+func (a Attributes) Lines(autocrlf bool) Lines {
+	lines, said := linesOf(a["text"])
 	if !said {
-		lines, said = linesOf(a.crlf)
+		lines, said = linesOf(a["crlf"])
 	}
 	switch {
 	case said && lines == Keep:
 		return Keep
-	case !said && (a.eol == "lf" || a.eol == "crlf"):
+	case !said && (a["eol"] == "lf" || a["eol"] == "crlf"):
 		return Text
 	case !said && autocrlf:
 		return Guess

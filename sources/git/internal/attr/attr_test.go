@@ -11,10 +11,9 @@ import (
 // of returns the attributes of a path by files, of each its folder and its text.
 func of(t *testing.T, name string, texts ...string) attr.Attributes {
 	t.Helper()
-	macros := attr.NewMacros()
 	var all []*attr.File
 	for i := 0; i < len(texts); i += 2 {
-		if f := attr.Parse(texts[i], []byte(texts[i+1]), macros, ignore.Cased); f != nil {
+		if f := attr.Parse(texts[i], []byte(texts[i+1]), ignore.Cased); f != nil {
 			all = append(all, f)
 		}
 	}
@@ -50,6 +49,15 @@ func TestLines(t *testing.T) {
 		{"a pattern that is turned round", "!*.txt text", attr.Keep, attr.Guess},
 		{"a folder", "a.txt/ text", attr.Keep, attr.Guess},
 		{"a macro of its own", "[attr]prose text eol=lf\n*.txt prose\n", attr.Text, attr.Text},
+		{"a macro that is set in another line before", "*.txt prose\n[attr]prose text\n", attr.Text, attr.Text},
+		{"a macro of a macro", "[attr]prose text\n[attr]book prose\n*.txt book\n", attr.Text, attr.Text},
+		{"a macro of itself", "[attr]prose prose text\n*.txt prose\n", attr.Text, attr.Text},
+		{"the last definition of a macro", "[attr]prose -text\n[attr]prose text\n*.txt prose\n", attr.Text, attr.Text},
+		{"a macro, and behind it what is said otherwise", "*.txt binary text\n", attr.Text, attr.Text},
+		{"a macro behind what is said otherwise", "*.txt text binary\n", attr.Keep, attr.Keep},
+		{"a macro that is taken back", "*.txt binary\n*.txt -binary\n", attr.Keep, attr.Guess},
+		{"a macro that is said no more", "*.txt binary\n*.txt !binary\n", attr.Keep, attr.Guess},
+		{"a macro with a value", "[attr]prose text\n*.txt prose=yes\n", attr.Keep, attr.Guess},
 		{"a macro that is not set", "[attr]prose text\n*.txt -prose\n", attr.Keep, attr.Guess},
 	} {
 		a := of(t, "a.txt", "", tt.text)
@@ -68,6 +76,26 @@ func TestFilesOfAttributes(t *testing.T) {
 		a := of(t, name, files...)
 		if got := a.Lines(false); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}
+
+// TestMacrosOfFiles: one counts in all files, where the outermost folder, or what counts more, defines it.
+func TestMacrosOfFiles(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  attr.Lines
+	}{
+		{"defined above", []string{"", "[attr]prose text\n", "b", "*.txt prose\n"}, attr.Text},
+		{"defined in the folder", []string{"b", "[attr]prose text\n*.txt prose\n"}, attr.Keep},
+		{"defined in the folder, too", []string{"", "[attr]prose text\n", "b", "[attr]prose -text\n*.txt prose\n"}, attr.Text},
+		{"defined by what counts most alone", []string{"", "*.txt prose\n", "", "[attr]prose text\n"}, attr.Text},
+		{"taken back in the folder", []string{"", "[attr]prose text\n*.txt prose\n", "b", "*.txt !prose\n"}, attr.Keep},
+	} {
+		a := of(t, "b/a.txt", tt.files...)
+		if got := a.Lines(false); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}
 }
