@@ -317,7 +317,7 @@ func watch(ctx context.Context, client *clusters.Client, res *Result, drifted ch
 	}
 	go func() {
 		err := client.Watch(ctx, kinds, func(r object.Ref, live *metav1.PartialObjectMetadata) {
-			if e, known := entries[r]; (known || refused[r]) && apply.Drifted(e, known, live) {
+			if e, known := entries[r]; (known || refused[r]) && apply.Drifted(e, live) {
 				wake(r)
 			}
 		})

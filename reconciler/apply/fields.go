@@ -42,12 +42,12 @@ func Owned(live *metav1.PartialObjectMetadata, owner string) bool {
 }
 
 // Drifted reports whether what is live of an object, nil for nothing, is another thing than what
-// a round left, so that a next one has something to do. Known says that e is its entry.
-func Drifted(e inventory.Entry, known bool, live *metav1.PartialObjectMetadata) bool {
+// a round left, so that a next one has something to do. E is its entry; zero for what has none.
+func Drifted(e inventory.Entry, live *metav1.PartialObjectMetadata) bool {
 	switch {
 	case live == nil:
 		return true // it is gone: ours, or what was in our way
-	case !known, e.Leaving, e.Content.IsZero():
+	case e.Leaving, e.Content.IsZero():
 		return false // it is not ours, or its round is still to come
 	}
 	return e.UID != string(live.UID) || e.Fields != Digest(live)

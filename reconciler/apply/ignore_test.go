@@ -16,15 +16,18 @@ import (
 // TestIgnored leaves out what the config says that others decide, unless it is ours.
 func TestIgnored(t *testing.T) {
 	const ours = `{"f:spec":{"f:replicas":{},"f:paused":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{},"f:name":{}},"k:{\"name\":\"a\"}":{".":{},"f:name":{}}},"f:tolerations":{}}}}}`
+	const lists = `{"f:spec":{"f:gates":{"v:\"b\"":{},"v:\"7\"":{},"v:7":{}},"f:a":{},"f:c":{},"f:d":{},"f:e":{},"f:g":{}}}`
 	const controller = `{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{"f:image":{},"f:none":{}}}}}}}`
 	container := func(name string) map[string]any { return map[string]any{"name": name, "image": "nginx"} }
 	web := manifest("apps/v1 Deployment shop/web", map[string]any{
-		"replicas": int64(3), "paused": true, "strategy": map[string]any{"type": "Recreate"},
+		"replicas": int64(3), "paused": true, "strategy": map[string]any{"type": "Recreate"}, "gates": []any{"a", "b", int64(7)},
+		"a": "1", "c": "1", "d": "1", "e": "1", "g": "1",
 		"template": map[string]any{"spec": map[string]any{"containers": []any{container("a"), container("b")}, "tolerations": []any{map[string]any{"key": "x"}}}},
 	})
 	there := live("u1", func(o *metav1.PartialObjectMetadata) {
 		o.ManagedFields = []metav1.ManagedFieldsEntry{
 			fields(Manager, metav1.ManagedFieldsOperationApply, ours), fields("scaler", metav1.ManagedFieldsOperationUpdate, controller),
+			fields("gatekeeper", metav1.ManagedFieldsOperationUpdate, lists),
 		}
 	})
 	pointers := func(p ...string) applying.IgnoreDifference {
@@ -46,6 +49,10 @@ func TestIgnored(t *testing.T) {
 		{"another namespace", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", Namespace: "b", JSONPointers: []string{"/spec/strategy"}}, "[]"},
 		{"patterns", applying.IgnoreDifference{Group: "*", Kind: "Dep*", Name: "web", Namespace: "shop", JSONPointers: []string{"/spec/strategy"}}, "[[spec strategy]]"},
 		{"what a manager owns, but for what we do, too", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"scaler"}}, "[[spec template spec containers 0 image]]"},
+		{
+			"what a manager owns, elements of lists by their values among it", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"gatekeeper"}},
+			"[[spec a] [spec c] [spec d] [spec e] [spec g] [spec gates 1] [spec gates 2]]",
+		},
 		{"what nobody owns", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"nobody"}}, "[]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,6 +95,9 @@ func TestFill(t *testing.T) {
 			t.Errorf("%s: %t, %v", c.path, ok, got)
 		}
 	}
+	if got, ok := Fill(map[string]any{"kind": "Deployment"}, live, managed, []string{"spec", "replicas"}); !ok || fmt.Sprint(got) != "map[kind:Deployment spec:map[replicas:7]]" {
+		t.Errorf("of a manifest that lacks what it is in: %t, %v", ok, got)
+	}
 	if got := fmt.Sprint(content); got != "map[spec:map[containers:[map[name:a ports:[map[containerPort:80]]]]]]" {
 		t.Errorf("what it was made from is %s", got)
 	}
@@ -95,7 +105,7 @@ func TestFill(t *testing.T) {
 
 func TestWithout(t *testing.T) {
 	content := map[string]any{"a": map[string]any{"b": int64(1), "c": int64(2)}, "l": []any{"x", map[string]any{"n": "y", "m": "z"}, "w"}}
-	got := Without(content, [][]string{{"a", "b"}, {"l", "0"}, {"l", "1", "m"}, {"l", "2"}, {"none", "deeper"}, {"a", "c", "deeper"}})
+	got := Without(content, [][]string{{"a", "b"}, {"l", "0"}, {"l", "1", "m"}, {"l", "2"}, {"l", "3"}, {"l", "-1"}, {"l", "x"}, {"none", "deeper"}, {"a", "c", "deeper"}})
 	want := map[string]any{"a": map[string]any{"c": int64(2)}, "l": []any{map[string]any{"n": "y"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

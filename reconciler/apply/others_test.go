@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,10 @@ import (
 func TestAHookTakesNothingOfOthers(t *testing.T) {
 	hook := manifest("batch/v1 Job shop/migrate", nil, "argocd.argoproj.io/hook=PreSync")
 	overwrites := manifest("batch/v1 Job shop/migrate", nil, "argocd.argoproj.io/hook=PreSync", conflictAnnotation+"=overwrite")
+	data := manifest("v1 PersistentVolumeClaim shop/migrate", nil, "argocd.argoproj.io/hook=PreSync", conflictAnnotation+"=overwrite")
+	run := func(of string) func(*metav1.PartialObjectMetadata) {
+		return func(l *metav1.PartialObjectMetadata) { l.Annotations[RunAnnotation] = of }
+	}
 	unfit := hook
 	unfit.Unfit = "it is encrypted"
 	for name, tt := range map[string]struct {
@@ -24,22 +29,27 @@ func TestAHookTakesNothingOfOthers(t *testing.T) {
 		live    *metav1.PartialObjectMetadata
 		unknown error
 		want    Verb
+		earlier bool
 	}{
-		"nothing is there":                       {hook, nil, nil, Create},
-		"ours":                                   {hook, live("u1"), nil, Recreate},
-		"another source's":                       {hook, live("u1", owner("git.example.com/another")), nil, Refuse},
-		"another source's, and it may overwrite": {overwrites, live("u1", owner("git.example.com/another")), nil, Refuse},
-		"nobody's, and it may overwrite":         {overwrites, live("u1", theirs), nil, Recreate},
-		"nobody's that we know":                  {hook, live("u1", theirs), nil, Refuse},
-		"it cannot be applied":                   {unfit, live("u1"), nil, Refuse},
-		"it is not known":                        {hook, nil, errors.New("403"), Refuse},
-		"ours, and being deleted":                {hook, live("u1", deleting), nil, Recreate},
+		"nothing is there":                                       {hook, nil, nil, Create, false},
+		"ours, and runs for an earlier commit":                   {hook, live("u1", run(runOf(blob("before"), PreSync))), nil, Recreate, true},
+		"ours, runs for an earlier commit, and is being deleted": {hook, live("u1", run(runOf(blob("before"), PreSync)), deleting), nil, Recreate, false},
+		"nobody's, with data, and it may overwrite":              {data, live("u1", theirs), nil, Adopt, false},
+		"ours, with data":                                        {data, live("u1"), nil, Update, false},
+		"ours":                                                   {hook, live("u1"), nil, Recreate, false},
+		"another source's":                                       {hook, live("u1", owner("git.example.com/another")), nil, Refuse, false},
+		"another source's, and it may overwrite":                 {overwrites, live("u1", owner("git.example.com/another")), nil, Refuse, false},
+		"nobody's, and it may overwrite":                         {overwrites, live("u1", theirs), nil, Recreate, false},
+		"nobody's that we know":                                  {hook, live("u1", theirs), nil, Refuse, false},
+		"it cannot be applied":                                   {unfit, live("u1"), nil, Refuse, false},
+		"it is not known":                                        {hook, nil, errors.New("403"), Refuse, false},
+		"ours, and being deleted":                                {hook, live("u1", deleting), nil, Recreate, false},
 	} {
 		in := Input{Commit: blob("commit"), Objects: []Object{tt.object}, Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}}, Facts: Facts{
 			Live: map[object.Ref]*metav1.PartialObjectMetadata{}, Unknown: map[schema.GroupKind]error{},
 		}}
 		if tt.live != nil {
-			in.Facts.Live[hook.Ref] = tt.live
+			in.Facts.Live[tt.object.Ref] = tt.live
 		}
 		if tt.unknown != nil {
 			in.Facts.Unknown[hook.Kind()] = tt.unknown
@@ -48,7 +58,84 @@ func TestAHookTakesNothingOfOthers(t *testing.T) {
 		all := append(p.Actions(), p.Refused...)
 		if len(all) != 1 || all[0].Verb != tt.want || tt.want == Recreate && (all[0].UID != "u1" || all[0].Renew != RenewFirst) {
 			t.Errorf("%s: it comes to %+v", name, all)
+			continue
 		}
+		take := map[Verb]Take{Adopt: TakeAll, Update: TakeEdits}[tt.want]
+		if all[0].Earlier != tt.earlier || all[0].Take != take {
+			t.Errorf("%s: earlier is %t, and fields are taken from %d, want %t and %d", name, all[0].Earlier, all[0].Take, tt.earlier, take)
+		}
+	}
+}
+
+// TestWhatIsThereAlready and is not ours stays as it is, and it is told who wrote or applies it, unless its manifest takes it over.
+func TestWhatIsThereAlready(t *testing.T) {
+	plain, overwrites := manifest("v1 ConfigMap shop/web", nil), manifest("v1 ConfigMap shop/web", nil, conflictAnnotation+"=overwrite")
+	const there = "it is there already, and not from here"
+	marked := func(marks ...string) func(*metav1.PartialObjectMetadata) {
+		return func(l *metav1.PartialObjectMetadata) {
+			l.Annotations = map[string]string{}
+			for i := 0; i < len(marks); i += 2 {
+				l.Annotations[marks[i]] = marks[i+1]
+			}
+			l.Labels = l.Annotations
+		}
+	}
+	several := func(l *metav1.PartialObjectMetadata) {
+		for _, name := range []string{"kubectl-edit", "argocd-controller", "helm"} {
+			l.ManagedFields = append(l.ManagedFields, fields(name, metav1.ManagedFieldsOperationUpdate, "{}"))
+		}
+	}
+	work := marked("work.karmada.io/namespace", "karmada-es-eu", "work.karmada.io/name", "web-1")
+	flux := marked("kustomize.toolkit.fluxcd.io/namespace", "flux-system", fluxLabel, "apps")
+	for name, tt := range map[string]struct {
+		object Object
+		live   *metav1.PartialObjectMetadata
+		flux   string // what of Flux applies it
+		want   string // why it is refused; empty: it is taken over
+	}{
+		"somebody wrote it":                   {plain, live("u1", theirs), "", there + " (helm wrote it)"},
+		"several wrote it":                    {plain, live("u1", theirs, several), "", there + " (argocd-controller, helm, kubectl-edit wrote it)"},
+		"Argo CD's":                           {plain, live("u1", theirs, marked("argocd.argoproj.io/tracking-id", "app:x")), "", there},
+		"Flux applies it":                     {plain, live("u1", theirs, flux), "Kustomization a/b", there},
+		"Flux applies it, and is overwritten": {overwrites, live("u1", theirs, flux), "Kustomization a/b", "Kustomization a/b applies it, too; suspend that first"},
+		"Flux's, and is overwritten":          {overwrites, live("u1", theirs, flux), "", "(Flux Kustomization flux-system/apps)"},
+		"Karmada's, and is overwritten":       {overwrites, live("u1", theirs, work), "", "(Karmada Work karmada-es-eu/web-1)"},
+		"somebody's, and is overwritten":      {overwrites, live("u1", theirs), "", ""},
+	} {
+		in := Input{Objects: []Object{tt.object}, Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}}, Facts: Facts{
+			Live: map[object.Ref]*metav1.PartialObjectMetadata{plain.Ref: tt.live}, Reconciled: map[object.Ref]string{plain.Ref: tt.flux},
+		}}
+		p := Make(in)
+		if tt.want == "" {
+			if all := p.Actions(); len(all) != 1 || all[0].Verb != Adopt {
+				t.Errorf("%s: it comes to %+v", name, all)
+			}
+			continue
+		}
+		if len(p.Refused) != 1 || !strings.Contains(p.Refused[0].Why, tt.want) || p.Refused[0].Foreign != strings.HasPrefix(tt.want, there) {
+			t.Errorf("%s: refused is %+v, want %q", name, p.Refused, tt.want)
+		}
+	}
+}
+
+// TestWhatCanBeAdopted is what is there and nobody's: not what is ours, goes, or cannot be applied. Where there is nothing, there is no list to agree to.
+func TestWhatCanBeAdopted(t *testing.T) {
+	var in Input
+	in.Inventory.Owner, in.Facts.Live = source, map[object.Ref]*metav1.PartialObjectMetadata{}
+	for name, is := range map[string]*metav1.PartialObjectMetadata{"nobodys": live("u1", theirs), "goes": live("u2", theirs, deleting), "unfit": live("u3", theirs), "ours": live("u4")} {
+		o := manifest("v1 ConfigMap shop/"+name, nil)
+		if name == "unfit" {
+			o.Unfit = "it is encrypted"
+		}
+		in.Objects, in.Facts.Live[o.Ref] = append(in.Objects, o), is
+	}
+	a := Make(in).Adoption
+	if len(a.Objects) != 1 || a.Objects[0].Object.Name != "nobodys" || a.Objects[0].UID != "u1" || !slices.Equal(a.Objects[0].Managers, []string{"helm"}) {
+		t.Errorf("it is %+v", a)
+	}
+	in.Facts.Live[a.Objects[0].Object] = live("u1")
+	if a = Make(in).Adoption; len(a.Objects) > 0 || a.Digest != "" {
+		t.Errorf("of nothing it is %+v", a)
 	}
 }
 
@@ -79,20 +166,19 @@ func TestWhatDrifts(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		entry inventory.Entry
-		known bool
 		live  *metav1.PartialObjectMetadata
 		want  bool
 	}{
-		"as it was left":                  {left, true, live("u1"), false},
-		"gone":                            {left, true, nil, true},
-		"what was in our way is gone":     {inventory.Entry{}, false, nil, true},
-		"another one":                     {left, true, live("u2"), true},
-		"other fields":                    {left, true, live("u1", other), true},
-		"what was in our way is there":    {inventory.Entry{}, false, live("u2", theirs), false},
-		"what leaves":                     {leaving, true, live("u1", other), false},
-		"what a round is about to change": {begun, true, live("u1", other), false},
+		"as it was left":                  {left, live("u1"), false},
+		"gone":                            {left, nil, true},
+		"what was in our way is gone":     {inventory.Entry{}, nil, true},
+		"another one":                     {left, live("u2"), true},
+		"other fields":                    {left, live("u1", other), true},
+		"what was in our way is there":    {inventory.Entry{}, live("u2", theirs), false},
+		"what leaves":                     {leaving, live("u1", other), false},
+		"what a round is about to change": {begun, live("u1", other), false},
 	} {
-		if got := Drifted(tt.entry, tt.known, tt.live); got != tt.want {
+		if got := Drifted(tt.entry, tt.live); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -156,7 +242,7 @@ func (r *raced) Store(ctx context.Context, before Stored, now inventory.Inventor
 		for name := range r.things {
 			theirs.Entries[name] = inventory.Entry{Content: blob("theirs"), UID: r.things[name].uid}
 		}
-		r.stored = Stored{Inventory: theirs}
+		r.put(theirs)
 		return Stored{}, ErrRace
 	}
 	return r.model.Store(ctx, before, now)
@@ -187,8 +273,11 @@ func TestWhatTwoAppliedIsInDoubt(t *testing.T) {
 // TestWhatIsToStayIsReleased when it leaves the branch: an object whose manifest said so, which the inventory remembers, and namespaces
 // that a cluster cannot be without. Nothing says of it at any time that its deletion began.
 func TestWhatIsToStayIsReleased(t *testing.T) {
-	for name, want := range map[string]Verb{"default": Release, "kube-public": Release, "kube": Delete, "shop": Delete, "defaults": Delete} {
+	for name, want := range map[string]Verb{"default": Release, "kube-public": Release, "kube": Delete, "shop": Delete, "defaults": Delete, "example.com/default": Delete} {
 		r := object.Ref{Kind: "Namespace", Name: name}
+		if group, short, ok := strings.Cut(name, "/"); ok {
+			r.Group, r.Name = group, short
+		}
 		p := Make(Input{Commit: blob("commit"), Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}, Settled: true, Entries: map[object.Ref]inventory.Entry{r: {UID: "u"}}}, Options: Options{Allowed: true}})
 		if all := p.Actions(); len(all) != 1 || all[0].Verb != want || slices.Contains(p.leaving, r) != (want == Delete) {
 			t.Errorf("the Namespace %s: %+v, and leaving are %v", name, all, p.leaving)

@@ -133,6 +133,8 @@ func TestOneObject(t *testing.T) {
 		{"is another source's, and to be overwritten", overwrite, nil, live("u1", owner("other")), "refuse ConfigMap/shop/web: the source other owns it, by its annotation waybil\n"},
 		{"is ours, and to be overwritten", overwrite, &older, live("u1"), "0 update ConfigMap/shop/web uid=u1 take=2 left=[]\n"},
 		{"is being deleted", plain, &known, live("u1", deleting), "refuse ConfigMap/shop/web: it is being deleted, and waits for the finalizers \n"},
+		{"is being deleted, and waits for nothing", plain, &known, live("u1", deleting, func(o *metav1.PartialObjectMetadata) { o.Finalizers = nil }), "refuse ConfigMap/shop/web: it is being deleted; it is created anew when it is\n"},
+		{"has its fields of another version", plain, &known, live("u1", func(o *metav1.PartialObjectMetadata) { o.ManagedFields[0].APIVersion = "v2" }), "0 correct ConfigMap/shop/web uid=u1 take=1 left=[]\n"},
 		{"is unfit", Object{Ref: plain.Ref, Unfit: "it is sealed"}, &known, live("u1"), "refuse ConfigMap/shop/web: it is sealed\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -321,6 +323,7 @@ func TestFieldsLeftToTheCluster(t *testing.T) {
 	web := manifest("apps/v1 Deployment shop/web", map[string]any{"replicas": int64(3)})
 	bare := manifest("apps/v1 Deployment shop/web", map[string]any{})
 	hpa := manifest("autoscaling/v2 HorizontalPodAutoscaler shop/web", map[string]any{"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}})
+	other := manifest("example.com/v1 Watcher shop/web", hpa.Manifest["spec"].(map[string]any))
 	service := manifest("v1 Service shop/web", map[string]any{"clusterIP": "10.0.0.1"})
 	scaled := live("u1", func(o *metav1.PartialObjectMetadata) {
 		o.ManagedFields = append(o.ManagedFields, fields("kube-controller-manager", metav1.ManagedFieldsOperationUpdate, `{"f:spec":{"f:replicas":{}}}`))
@@ -341,6 +344,7 @@ func TestFieldsLeftToTheCluster(t *testing.T) {
 		want    string
 	}{
 		{"nothing scales it", []Object{web}, scaled, "[]"},
+		{"what is no autoscaler names it", []Object{web, other}, scaled, "[]"},
 		{"an autoscaler scaled it", []Object{web, hpa}, scaled, "[[spec replicas]]"},
 		{"an autoscaler has not scaled it yet", []Object{web, hpa}, unscaled, "[]"},
 		{"it is new", []Object{web, hpa}, nil, "[]"},

@@ -13,6 +13,7 @@ func TestRenewal(t *testing.T) {
 		{"apps/v1 Deployment shop/web", "kustomize.toolkit.fluxcd.io/force=Enabled", RenewRefused},
 		{"apps/v1 Deployment shop/web", "kustomize.toolkit.fluxcd.io/force=disabled", RenewNever},
 		{"apps/v1 Deployment shop/web", "argocd.argoproj.io/sync-options=Replace=true, Force=true", RenewRefused},
+		{"apps/v1 Deployment shop/web", "argocd.argoproj.io/sync-options=Replace=true,Force=true", RenewRefused},
 		{"apps/v1 Deployment shop/web", "argocd.argoproj.io/sync-options=Replace=true", RenewNever},
 		{"v1 PersistentVolumeClaim shop/data", "waybill.dev/recreate=true", RenewNever},
 		{"v1 PersistentVolume data", "waybill.dev/recreate=true", RenewNever},

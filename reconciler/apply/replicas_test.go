@@ -80,10 +80,37 @@ func TestBack(t *testing.T) {
 					in.Inventory.Entries[scaler] = inventory.Entry{Content: in.Objects[1].Content, UID: "u2", Fields: Digest(live("u2"))}
 				}
 			}
+			before := fmt.Sprint(c.object.Manifest)
 			if got := backTold(Make(in), c.has, c.live); got != c.want {
 				t.Errorf("it does %q, want %q", got, c.want)
 			}
+			if after := fmt.Sprint(c.object.Manifest); after != before {
+				t.Errorf("the manifest was %s, and is %s", before, after)
+			}
 		})
+	}
+}
+
+// TestTheNextTimeIsTheSooner of those at which something is to be done about replicas.
+func TestTheNextTimeIsTheSooner(t *testing.T) {
+	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	in := Input{Now: now, Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}}, Facts: Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{}}}
+	for i, minutes := range []int{4, 2, 3} {
+		o := manifest(fmt.Sprintf("apps/v1 Deployment shop/web-%d", i), map[string]any{"replicas": int64(3)})
+		in.Objects = append(in.Objects, o)
+		in.Facts.Live[o.Ref] = live("u1", func(o *metav1.PartialObjectMetadata) {
+			o.Annotations[LowersAnnotation] = now.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339)
+			o.ManagedFields[0].FieldsV1 = metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + LowersAnnotation + `":{}}}}`)
+		})
+	}
+	p := Make(in)
+	if want := now.Add(2 * time.Minute); !p.Again.Equal(want) {
+		t.Errorf("it is %s, want %s", p.Again, want)
+	}
+	for _, a := range p.Actions() {
+		if a.Back == nil || !a.Reads() {
+			t.Errorf("%s is changed without a look at its replicas: %+v", a.Ref, a)
+		}
 	}
 }
 

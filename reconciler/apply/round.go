@@ -221,7 +221,6 @@ func (r *Round) recognise(i *inventory.Inventory) error {
 	return nil
 }
 
-// kinds are those of what is on the branch, and of what was.
 // wanted are the objects that the branch has, or that the inventory names.
 func (r *Round) wanted(i inventory.Inventory) map[object.Ref]bool {
 	all := make(map[object.Ref]bool, len(r.Objects))

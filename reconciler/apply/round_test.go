@@ -1,11 +1,14 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +44,8 @@ type model struct {
 	took   []string
 	log    []string             // what was applied, or waited for
 	sick   map[string]Unhealthy // by name
+	served []schema.GroupKind   // that was waited for
+	writes int                  // of the inventory
 }
 
 // spend reports whether the process lives on for one more write.
@@ -55,7 +60,7 @@ func (m *model) spend() bool {
 func (m *model) Inventory(_ context.Context, owner string) (Stored, error) {
 	s := m.stored
 	if s.Inventory.Owner != owner {
-		s = Stored{}
+		s = Stored{Versions: s.Versions}
 	}
 	if s.Inventory.UID == "" {
 		s.Inventory.UID = "k"
@@ -63,12 +68,23 @@ func (m *model) Inventory(_ context.Context, owner string) (Stored, error) {
 	return s, nil
 }
 
-func (m *model) Store(_ context.Context, _ Stored, now inventory.Inventory) (Stored, error) {
-	if !m.spend() {
+func (m *model) Store(ctx context.Context, before Stored, now inventory.Inventory) (Stored, error) {
+	switch {
+	case ctx.Err() != nil:
+		return Stored{}, ctx.Err()
+	case before.Versions["head"] != m.stored.Versions["head"]:
+		return Stored{}, ErrRace
+	case !m.spend():
 		return Stored{}, errKilled
 	}
-	m.stored = Stored{Inventory: now}
+	m.put(now)
 	return m.stored, nil
+}
+
+// put has the inventory be another one.
+func (m *model) put(now inventory.Inventory) {
+	m.writes++
+	m.stored = Stored{Inventory: now, Versions: map[string]string{"head": strconv.Itoa(m.writes)}}
 }
 
 func (m *model) live(r object.Ref) *metav1.PartialObjectMetadata {
@@ -105,6 +121,10 @@ func (m *model) Apply(_ context.Context, actions []Action, owner string) []Outco
 		o := Outcome{Action: a}
 		if !m.spend() {
 			o.Err = errKilled
+		} else if was, ok := m.things[a.Ref]; ok && a.Verb == Release {
+			m.log = append(m.log, "~"+a.Ref.Name)
+			was.owner = ""
+			m.things[a.Ref] = was
 		} else if a.Object == nil {
 			if was, ok := m.things[a.Ref]; ok && (was.uid == a.UID || a.UID == "" && was.owner == owner && was.ours != 0) {
 				m.took, m.log = append(m.took, a.Ref.Name), append(m.log, "-"+a.Ref.Name)
@@ -128,7 +148,9 @@ func (m *model) Apply(_ context.Context, actions []Action, owner string) []Outco
 
 func (*model) Discard(context.Context, string) error { return nil }
 
-func (*model) Serve(context.Context, []schema.GroupKind) {}
+func (m *model) Serve(_ context.Context, kinds []schema.GroupKind) {
+	m.served = append(m.served, kinds...)
+}
 
 func (m *model) Await(_ context.Context, objects []object.Ref, _ time.Duration) (left []Unhealthy, err error) {
 	if len(objects) > 0 {
@@ -420,5 +442,103 @@ func TestARoundRemembersByWhichState(t *testing.T) {
 		if got := m.stored.Inventory.State; got != id(step.want) {
 			t.Errorf("%+v: remembered is %s, want %s", step, got, id(step.want))
 		}
+	}
+}
+
+// TestWhatARoundWritesDown: the commit that was applied, also where it changes nothing; and nothing where it is written down already.
+func TestWhatARoundWritesDown(t *testing.T) {
+	m := newModel()
+	branch := branchOf(0x03)
+	for _, step := range []struct {
+		commit string
+		writes bool
+	}{{"one", true}, {"one", false}, {"two", true}, {"two", false}} {
+		before := m.writes
+		report, err := m.report(t, branch, blob(step.commit), false)
+		if err != nil || (m.writes > before) != step.writes || m.stored.Inventory.Commit != blob(step.commit) || report.Inventory.Commit != blob(step.commit) {
+			t.Errorf("%s: %v, %d writes; the inventory is of %s, told is %s", step.commit, err, m.writes-before, m.stored.Inventory.Commit, report.Inventory.Commit)
+		}
+		if got := slices.Collect(maps.Keys(report.Inventory.Entries)); len(got) != 2 {
+			t.Errorf("%s: told are %v", step.commit, got)
+		}
+	}
+}
+
+// former is a cluster with inventories of what the source was called before.
+type former struct {
+	*model
+
+	left      map[string]inventory.Inventory // by owner
+	away      error                          // of these
+	kept      error                          // they cannot be deleted
+	discarded []string
+}
+
+// Inventory implements Cluster.
+func (f *former) Inventory(ctx context.Context, owner string) (Stored, error) {
+	if i, ok := f.left[owner]; ok && owner != source {
+		return Stored{Inventory: i}, f.away
+	}
+	return f.model.Inventory(ctx, owner)
+}
+
+// Discard implements Cluster.
+func (f *former) Discard(_ context.Context, owner string) error {
+	if f.kept == nil {
+		f.discarded = append(f.discarded, owner)
+		delete(f.left, owner)
+	}
+	return f.kept
+}
+
+// TestTheInventoryOfBefore: what a source that was called otherwise left is taken over and deleted, though nothing be to be done, and the
+// source's own never is. Where it cannot be read nothing is done.
+func TestTheInventoryOfBefore(t *testing.T) {
+	const before = "git.example.com/before"
+	away, kept := errors.New("503"), errors.New("403")
+	for name, tt := range map[string]struct {
+		formerly   []string
+		away, kept error
+		want       []string
+	}{
+		"taken over":                  {formerly: []string{before}, want: []string{before}},
+		"its own name is among those": {formerly: []string{source, before}, want: []string{before}},
+		"its own name alone":          {formerly: []string{source}},
+		"a name that left nothing":    {formerly: []string{"git.example.com/never"}},
+		"it cannot be read":           {formerly: []string{before}, away: away},
+		"it cannot be deleted":        {formerly: []string{before}, kept: kept},
+	} {
+		m := newModel()
+		if err := m.round(t, nil, blob("one")); err != nil {
+			t.Fatal(err)
+		}
+		f := &former{model: m, away: tt.away, kept: tt.kept, left: map[string]inventory.Inventory{
+			before: {Identity: inventory.Identity{Owner: before, Cluster: "eu-1", UID: "k"}, Commit: blob("one"), Settled: true},
+		}}
+		written := m.writes
+		r := Round{
+			Cluster: f, Name: "eu-1", Owner: source, Formerly: tt.formerly, Commit: blob("one"),
+			Admit: func(context.Context, inventory.Inventory) (Options, error) { return Options{}, nil },
+		}
+		_, err := r.Do(t.Context())
+		if !errors.Is(err, cmp.Or(tt.away, tt.kept)) || !slices.Equal(f.discarded, tt.want) {
+			t.Errorf("%s: %v; deleted are %v, want %v", name, err, f.discarded, tt.want)
+		}
+		if tt.away != nil && m.writes > written {
+			t.Errorf("%s: it was written %d times", name, m.writes-written)
+		}
+	}
+}
+
+// TestKindsAreWaitedFor that what was applied defines, and no others.
+func TestKindsAreWaitedFor(t *testing.T) {
+	m := newModel()
+	crd := manifest("apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", map[string]any{"group": "example.com", "names": map[string]any{"kind": "Widget"}})
+	named := manifest("example.com/v1 Other shop/o", map[string]any{"group": "other", "names": map[string]any{"kind": "Else"}})
+	if err := m.round(t, []Object{crd, named}, blob("one")); err != nil {
+		t.Fatal(err)
+	}
+	if want := []schema.GroupKind{{Group: "example.com", Kind: "Widget"}}; !slices.Equal(m.served, want) {
+		t.Errorf("waited for are %v, want %v", m.served, want)
 	}
 }

@@ -280,6 +280,153 @@ func TestWhatFailsBesideAHook(t *testing.T) {
 	m.syncs(t, branch, "one", "? last", "")
 	m.sick["seed"] = Unhealthy{Failed: true, Why: "it exited with 1"}
 	m.syncs(t, branch, "two", "? seed ? alarm ?", "it exited with 1")
+	m.syncs(t, branch, "two", "", "failed for this commit")
+}
+
+// TestWhatHoldsAWave is an object of it that is not healthy or refused, or what is: nothing of a later wave, nor of another kind of
+// things that come first.
+func TestWhatHoldsAWave(t *testing.T) {
+	branch := func() []Object {
+		return []Object{
+			manifest("v1 ConfigMap shop/a", nil), manifest("v1 ConfigMap shop/b", nil, waveIs+"1"), manifest("v1 ConfigMap shop/c", nil, waveIs+"2"),
+			manifest("v1 Namespace shop", nil),
+		}
+	}
+	for name, tt := range map[string]struct{ unfit, sick, want, stopped string }{
+		"nothing":                     {want: "shop a ? b ? c"},
+		"an object that is refused":   {unfit: "a", want: "shop", stopped: "ConfigMap/shop/a: it is sealed"},
+		"one of the wave before":      {unfit: "b", want: "shop a ?", stopped: "ConfigMap/shop/b: it is sealed"},
+		"one of the last wave":        {unfit: "c", want: "shop a ? b"},
+		"a Namespace that is refused": {unfit: "shop", want: "a ? b ? c"},
+		"one of a later wave is sick": {sick: "c", want: "shop a ? b ? c"},
+		"one is sick":                 {sick: "b", want: "shop a ? b ?", stopped: "ConfigMap/shop/b: it starts"},
+	} {
+		m, all := newModel(), branch()
+		for i := range all {
+			if all[i].Ref.Name == tt.unfit {
+				all[i].Unfit = "it is sealed"
+			}
+		}
+		m.sick[tt.sick] = Unhealthy{Why: "it starts"}
+		done, stopped := m.sync(t, all, "one", false)
+		if done != tt.want || (stopped == "") != (tt.stopped == "") || !strings.Contains(stopped, tt.stopped) {
+			t.Errorf("%s: it did %q, want %q; stopped: %q, want %q", name, done, tt.want, stopped, tt.stopped)
+		}
+	}
+}
+
+// TestWhatIsToldOfAWave that is not healthy: what failed first, three of them by name, and how many more there are.
+func TestWhatIsToldOfAWave(t *testing.T) {
+	for n, want := range map[int]string{
+		2: "ConfigMap/shop/b: it is broken, ConfigMap/shop/a: it starts;",
+		3: "ConfigMap/shop/c: it is broken, ConfigMap/shop/a: it starts, ConfigMap/shop/b: it starts;",
+		5: "ConfigMap/shop/e: it is broken, ConfigMap/shop/a: it starts, ConfigMap/shop/b: it starts, and 2 more;",
+	} {
+		m, branch := newModel(), []Object{manifest("v1 ConfigMap shop/last", nil, waveIs+"1")}
+		for i, name := range []string{"a", "b", "c", "d", "e"}[:n] {
+			branch = append(branch, manifest("v1 ConfigMap shop/"+name, nil))
+			m.sick[name] = Unhealthy{Why: "it starts"}
+			if i == n-1 {
+				m.sick[name] = Unhealthy{Failed: true, Why: "it is broken"}
+			}
+		}
+		if _, stopped := m.sync(t, branch, "one", false); !strings.Contains(stopped, want) {
+			t.Errorf("of %d it is told %q, want %q", n, stopped, want)
+		}
+	}
+}
+
+// TestWhatSomebodyDeletes is created anew once a commit came to its end: no hook runs for that, and nothing waits.
+func TestWhatSomebodyDeletes(t *testing.T) {
+	m := newModel()
+	m.syncs(t, fleet("one"), "one", whole, "")
+	for r := range m.things {
+		if r.Kind == "Deployment" || r.Kind == "ConfigMap" {
+			delete(m.things, r)
+		}
+	}
+	m.sick["db"] = Unhealthy{Why: "it starts"}
+	m.syncs(t, fleet("one"), "one", "db web last", "")
+}
+
+// TestARunningHookIsNotRunAgain though somebody asks for what failed to be tried again: nothing did.
+func TestARunningHookIsNotRunAgain(t *testing.T) {
+	m := newModel()
+	m.sick["migrate"] = Unhealthy{Why: "it runs"}
+	m.syncs(t, fleet("one"), "one", "shop backup ? migrate ?", "it runs")
+	if done, stopped := m.sync(t, fleet("one"), "one", true); done != "? ?" || !strings.Contains(stopped, "it runs") {
+		t.Errorf("it did %q; %q", done, stopped)
+	}
+}
+
+// TestHowHooksAndWavesAreWritten: as Argo CD reads them.
+func TestHowHooksAndWavesAreWritten(t *testing.T) {
+	for text, want := range map[string]string{
+		"hook=PreSync":                   "job ? a ? last",
+		"hook=PreSync,PreSync":           "job ? a ? last",
+		"hook=Unknown , PreSync ":        "job ? a ? last",
+		"hook=PreSync, PostSync":         "job ? a ? last ? job ?",
+		"hook=PreSync,Skip":              "a ? last",
+		"hook=SyncFail":                  "a ? last",
+		"hook=PreDelete":                 "a ? last",
+		"sync-wave=-1":                   "job ? a ? last",
+		"sync-wave= 2":                   "a job ? last",
+		"sync-wave=2":                    "a ? last ? job",
+		"sync-wave=99999999999999999999": "a job ? last",
+	} {
+		branch := []Object{
+			manifest("batch/v1 Job shop/job", nil, "argocd.argoproj.io/"+text), manifest("v1 ConfigMap shop/a", nil), manifest("v1 ConfigMap shop/last", nil, waveIs+"1"),
+		}
+		if done, stopped := newModel().sync(t, branch, "one", false); done != want || stopped != "" {
+			t.Errorf("%s: it did %q, want %q; %s", text, done, want, stopped)
+		}
+	}
+}
+
+// TestHooksForAFailure are deleted when they ended, as they say.
+func TestHooksForAFailure(t *testing.T) {
+	for policy, want := range map[string]string{"HookSucceeded": "breaks ? alarm ? -alarm", "HookFailed": "breaks ? alarm ?", "BeforeHookCreation , HookSucceeded": "breaks ? alarm ? -alarm"} {
+		m := newModel()
+		m.sick["breaks"] = Unhealthy{Failed: true, Why: "it exited with 1"}
+		m.syncs(t, []Object{
+			manifest("batch/v1 Job shop/breaks", nil, hookIs+"PreSync"), manifest("batch/v1 Job shop/alarm", nil, hookIs+"SyncFail", policyIs+policy),
+		}, "one", want, "it exited with 1")
+	}
+}
+
+// TestHooksInTheInventory are those that ran, so that they leave the cluster when they leave the branch: also where a round was killed, and
+// unless they are to stay.
+func TestHooksInTheInventory(t *testing.T) {
+	m := newModel()
+	branch := append(fleet("one"), manifest("batch/v1 Job shop/kept", nil, hookIs+"Sync", PreserveAnnotation+"=true"))
+	if _, stopped := m.sync(t, branch, "one", false); stopped != "" {
+		t.Fatal(stopped)
+	}
+	for _, name := range []string{"skipped", "goodbye"} {
+		if e, known := m.stored.Inventory.Entries[object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: name}]; known {
+			t.Errorf("%s did not run, and is in the inventory: %+v", name, e)
+		}
+	}
+	m.syncs(t, branch[3:4], "two", "-smoke -seed ~kept -backup -web -last -shop", "")
+	if _, there := m.things[object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "kept"}]; !there {
+		t.Error("a hook that is to stay is gone")
+	}
+	for n := range 20 {
+		m := newModel()
+		m.lives = n
+		if _, err := m.report(t, fleet("one"), blob("one"), false); !errors.Is(err, errKilled) {
+			t.Fatalf("%d writes: %v", n, err)
+		}
+		m.lives = -1
+		for range 3 { // the first round at a cluster deletes nothing
+			if _, err := m.report(t, fleet("one")[3:4], blob("two"), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(m.things) != 1 {
+			t.Errorf("killed at write %d: there are still %v", n, m.things)
+		}
+	}
 }
 
 // TestHooksOutlastTheirCommit has a newer commit wait for a hook that still runs.
