@@ -25,8 +25,13 @@ func TestBranch(t *testing.T) {
 		{"one with almost such a name", &images.Automation{Branch: "waybill-updates"}, "waybill-updates"},
 	} {
 		s := updates.Subscription{Policy: policy, Automation: tt.automation}
-		if got := s.Branch("main", subscribe.GroupEach); got != tt.want {
-			t.Errorf("%s: it is proposed on %s, want %s", tt.name, got, tt.want)
+		for group, want := range map[string]string{subscribe.GroupEach: own, subscribe.GroupNamespace: "waybill/update/shop/_all", subscribe.GroupAll: "waybill/update/_all"} {
+			if tt.want != own {
+				want = tt.want
+			}
+			if got := s.Branch("main", group); got != want {
+				t.Errorf("%s, by %s: it is proposed on %s, want %s", tt.name, group, got, want)
+			}
 		}
 	}
 }

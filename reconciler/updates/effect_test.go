@@ -1,6 +1,7 @@
 package updates_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
@@ -39,6 +40,21 @@ func TestEffects(t *testing.T) {
 			c:      preview.Comparison{Rollouts: []preview.Rollout{{Unit: "shop/web", Held: []string{"us"}}}},
 			merges: "it would not go through: us would be held when its turn comes",
 		},
+		{
+			name:   "it brings an error, and clusters are held and would be",
+			c:      preview.Comparison{Diags: []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error}}, Clusters: []preview.Cluster{{Name: "eu", Held: "x", Already: true}}, Rollouts: []preview.Rollout{{Unit: "shop/web", Held: []string{"us"}}}},
+			merges: "it would not go through: the source has 1 error; 0 objects in 1 cluster as far as is known",
+		},
+		{
+			name:   "a cluster is held, and another one would be",
+			c:      preview.Comparison{Clusters: []preview.Cluster{{Name: "eu", Held: "x", Already: true}}, Rollouts: []preview.Rollout{{Unit: "shop/web", Held: []string{"us"}}}},
+			merges: "it would not go through: held is what publishing would change in eu",
+		},
+		{
+			name:   "it waits for a run, and ends another one",
+			c:      preview.Comparison{Rollouts: []preview.Rollout{{Unit: "shop/web", WaitsFor: "8f3a"}, {Unit: "shop/api", Supersedes: "9f3a"}}},
+			merges: "a roll-out is open: shop/api, shop/web", commits: "a roll-out is open: shop/api",
+		},
 		{name: "it ends a run", c: preview.Comparison{Rollouts: []preview.Rollout{{Unit: "shop/web", Supersedes: "8f3a"}}}, merges: "a roll-out is open: shop/web"},
 		{name: "it takes a run back", c: preview.Comparison{Rollouts: []preview.Rollout{{Unit: "shop/web", Returns: true}}}, merges: "a roll-out is open: shop/web"},
 		{
@@ -52,8 +68,8 @@ func TestEffects(t *testing.T) {
 		if got := e.HindersMerge(); got != want {
 			t.Errorf("%s: it is not merged because %q, want %q", tt.name, got, want)
 		}
-		if tt.commits == "-" {
-			want = ""
+		if tt.commits != "" {
+			want = strings.TrimPrefix(tt.commits, "-")
 		}
 		if got := e.HindersCommit(); got != want {
 			t.Errorf("%s: it is not committed because %q, want %q", tt.name, got, want)

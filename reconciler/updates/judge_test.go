@@ -84,10 +84,16 @@ func TestJudge(t *testing.T) {
 		"a digest of its own": {tags: "1.0.0 1.1.0", edit: func(s *updates.Subscription) {
 			s.Markers = append(s.Markers, marker.Marker{Pos: diag.Pos{File: "a.yaml"}, Part: marker.Digest})
 		}, next: repository + ":1.1.0", asks: repository + ":1.1.0"},
-		"a digest that is always written":  {tags: "1.0.0 1.1.0", edit: pinned(images.PinAlways), next: repository + ":1.1.0", asks: repository + ":1.1.0"},
-		"a digest that follows its tag":    {tags: "1.0.0", edit: pinned(images.PinAlways), next: repository + ":1.0.0 moved", asks: repository + ":1.0.0"},
-		"a digest that is not there yet":   {tags: "1.0.0", edit: pinned(images.PinIfNotPresent), next: repository + ":1.0.0 moved", asks: repository + ":1.0.0"},
-		"a digest that is there":           {tags: "1.0.0", edit: func(s *updates.Subscription) { s.Policy.Pinning, s.Current.Digest = images.PinIfNotPresent, "sha256:a" }, why: updates.UpToDate},
+		"a digest that is always written": {tags: "1.0.0 1.1.0", edit: pinned(images.PinAlways), next: repository + ":1.1.0", asks: repository + ":1.1.0"},
+		"a digest that follows its tag":   {tags: "1.0.0", edit: pinned(images.PinAlways), next: repository + ":1.0.0 moved", asks: repository + ":1.0.0"},
+		"a digest that is not there yet":  {tags: "1.0.0", edit: pinned(images.PinIfNotPresent), next: repository + ":1.0.0 moved", asks: repository + ":1.0.0"},
+		"a digest that is there":          {tags: "1.0.0", edit: func(s *updates.Subscription) { s.Policy.Pinning, s.Current.Digest = images.PinIfNotPresent, "sha256:a" }, why: updates.UpToDate},
+		"a digest that is followed by another name": {
+			tags: "1.0.0", next: "mirror.example/web:1.0.0 moved", asks: repository + ":1.0.0",
+			edit: func(s *updates.Subscription) {
+				s.Policy.Pinning, s.Current.Name = images.PinAlways, "mirror.example/web"
+			},
+		},
 		"a tag that is gone":               {tags: "0.9.0", edit: pinned(images.PinAlways), why: updates.NothingFits, says: "none of 1 tags"},
 		"one that has to be signed":        {tags: "1.0.0 1.1.0", facts: signed, next: repository + ":1.1.0", asks: repository + ":1.1.0"},
 		"a tag alone, which is not signed": {tags: "1.0.0 1.1.0", facts: signed, edit: func(s *updates.Subscription) { s.Markers[0].Part = marker.Tag }, why: updates.Unverified, says: "a.yaml says a tag"},
@@ -107,6 +113,14 @@ func TestJudge(t *testing.T) {
 			facts: func(f *updates.Facts) {
 				f.Memory.SeeDigest(repository, "1.1.0", "sha256:b", judged)
 				f.Memory.SeeDigest(repository, "1.0.0", "sha256:b", judged)
+			},
+		},
+		"a digest alone beside others": {
+			tags: "1.0.0 1.1.0 1.2.0", next: repository + ":1.2.0", asks: repository + ":1.2.0",
+			edit: func(s *updates.Subscription) { s.Current = marker.Image{Name: repository, Digest: "sha256:b"} },
+			facts: func(f *updates.Facts) {
+				f.Memory.SeeDigest(repository, "1.1.0", "sha256:b", judged)
+				f.Memory.SeeDigest(repository, "1.2.0", "sha256:c", judged)
 			},
 		},
 		"a digest alone of the newest": {
@@ -260,6 +274,11 @@ func TestRemembered(t *testing.T) {
 		"it failed last": {facts: func(f *updates.Facts) {
 			f.Memory.Policies[shop] = updates.Record{Failure: &updates.Failure{Why: updates.Unverified, Message: "it is not signed"}}
 		}, want: "Unverified it is not signed"},
+		"nobody looked, and it failed": {facts: func(f *updates.Facts) {
+			f.Memory = updates.NewMemory()
+			f.Memory.Policies[shop] = updates.Record{Failure: &updates.Failure{Why: updates.NotAnswered, Message: "503"}}
+		}, want: "NotAnswered 503"},
+		"it is suspended, and nobody looked": {edit: func(s *updates.Subscription) { s.Why = updates.Suspended }, facts: func(f *updates.Facts) { f.Memory = updates.NewMemory() }, want: "Suspended"},
 		"it is suspended": {edit: func(s *updates.Subscription) { s.Why = updates.Suspended }, facts: func(f *updates.Facts) {
 			f.Memory.Policies[shop] = updates.Record{Failure: &updates.Failure{Why: updates.Unverified}}
 		}, want: "Suspended"},
@@ -305,7 +324,7 @@ func TestTheEntryOfAChart(t *testing.T) {
 		want        string
 	}{
 		"a newer one":                 {"1.0.0 1.1.0", "1.1.0", "1.1.0 sha256:b"},
-		"the same, spelled otherwise": {"1.0.0 v1.1.0", "1.1.0", "1.1.0 sha256:b"},
+		"the same, spelled otherwise": {"1.0.0 v1.1.0", "1.1.0", "1.1.0 sha256:b as v1.1.0"},
 		"another version":             {"1.0.0 1.1.0", "1.2.0", `NotAnswered 1.1.0 is version "1.2.0" there`},
 		"no version":                  {"1.0.0 1.1.0", "latest", `NotAnswered 1.1.0 is version "latest" there`},
 		"a version called as a range": {"1.x 1.1.0", "", `NothingFits "1.x" is no range there, but one of the versions`},
@@ -318,6 +337,9 @@ func TestTheEntryOfAChart(t *testing.T) {
 		got := strings.TrimSpace(fmt.Sprint(v.Why, " ", v.Message))
 		if v.Takes() {
 			got = v.Next.Tag + " " + v.Next.Digest
+			if v.Key() != v.Next.Tag {
+				got += " as " + v.Key()
+			}
 		}
 		if got != tt.want {
 			t.Errorf("%s: it is %q, want %q", name, got, tt.want)

@@ -1,6 +1,8 @@
 package updates_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/updates"
 	"github.com/waybill-dev/waybill/sources/registry"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // TestWhatWasMergedLast: what was merged or committed last is remembered when something newer is proposed, and when nothing is any more.
@@ -99,10 +102,109 @@ func TestAFailureThatIsOver(t *testing.T) {
 		{"gone, and there may be other charts", updates.Source{Unsure: true}, nil, true},
 	} {
 		m := updates.NewMemory()
-		m.Policies[web] = updates.Record{Failure: &updates.Failure{Why: updates.NotAnswered, Message: "503", Since: now}}
+		m.Policies[web] = updates.Record{Failure: &updates.Failure{Why: updates.NotAnswered, Message: `503\x00`, Since: now}}
 		m.Judged(&c.source, c.judged, now.Add(time.Hour))
 		if f := m.Policies[web].Failure; (f != nil) != c.stays {
 			t.Errorf("%s: noted is %+v", c.name, f)
+		}
+	}
+}
+
+// TestWhatIsRemembered is what was written down, all of it, and a version that was kept back stays so for the reason of then.
+func TestWhatIsRemembered(t *testing.T) {
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	name := func(n string) images.Name { return images.Name{Namespace: "shop", Name: n} }
+	m := updates.NewMemory()
+	m.Source, m.Opened, m.Looked = "main apps", []time.Time{now, now.Add(time.Minute)}, now.Add(time.Hour)
+	m.Close(updates.Closing{Of: "shop/web", Key: "1.1.0", Branch: "waybill/update/shop/web", PullRequest: 7})
+	m.See("ghcr.io/acme/web", registry.Known{Tags: []string{"1.0.0"}, ETag: "e", At: now}, now)
+	m.SeeDigest("ghcr.io/acme/api", "1.0.0", "sha256:a", now)
+	m.KeepBack(name("kept"), "1.1.0", "it was closed")
+	m.KeepBack(name("kept"), "1.1.0", "it was closed again")
+	m.KeepBack(name("kept"), "1.2.0", "it was reverted")
+	m.Propose(name("open"), &updates.Proposal{Key: "1.1.0", PullRequest: 7})
+	m.Propose(name("another"), &updates.Proposal{Key: "1.1.0", PullRequest: 8})
+	m.Propose(name("merged"), &updates.Proposal{Key: "1.1.0", PullRequest: 9, Merged: "abc"})
+	m.Propose(name("gone"), &updates.Proposal{Key: "1.1.0", Merged: "abc"})
+	m.Propose(name("gone"), nil)
+	m.Policies[name("fails")] = updates.Record{Failure: &updates.Failure{Why: updates.NotAnswered, Since: now}}
+	if got := m.Open(); !slices.Equal(got, []images.Name{name("another"), name("open")}) {
+		t.Errorf("open are %v", got)
+	}
+	if got := m.Policies[name("kept")].KeptBack; got["1.1.0"] != "it was closed" || got["1.2.0"] != "it was reverted" {
+		t.Errorf("kept back are %v", got)
+	}
+	root, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := updates.Decode(root)
+	if d := cmp.Diff(m, again); d != "" || err != nil {
+		t.Errorf("%v, (-written +read)\n%s", err, d)
+	}
+
+	// what is remembered of nothing is not written, nor when a registry said the same once more
+	m.Policies[name("nothing")] = updates.Record{}
+	m.See("ghcr.io/acme/web", registry.Known{Tags: []string{"1.0.0"}, ETag: "e", At: now.Add(time.Hour)}, now.Add(time.Hour))
+	if same, err := m.Encode(); err != nil || same.ID() != root.ID() {
+		t.Errorf("it is written as another one: %v", err)
+	}
+}
+
+// TestAMemoryThatCannotBeRead is an error that names the file: without it what was kept back would be proposed again. A file of nobody is
+// passed over.
+func TestAMemoryThatCannotBeRead(t *testing.T) {
+	if m, err := updates.Decode(nil); err != nil || len(m.Policies)+len(m.Repositories) > 0 {
+		t.Errorf("none is %+v, %v", m, err)
+	}
+	for file, tt := range map[string]struct{ text, want string }{
+		"format":                  {"2\n", "which this version does not read"},
+		"recent.json":             {"{", "reading recent.json of branch " + updates.MemoryBranch},
+		"repositories/a.json":     {"{", "reading repositories/a.json"},
+		"policies/shop/web.json":  {"{", "reading policies/shop/web.json"},
+		"README.md":               {"{", ""},
+		"policies/web.json":       {"{", ""},
+		"repositories/a/b.json":   {"{", ""},
+		"policies/shop/a/b.json":  {"{", ""},
+		"proposals/shop/web.json": {"{", ""},
+	} {
+		_, err := updates.Decode(twin.Tree{"format": twin.File([]byte("1\n")), file: twin.File([]byte(tt.text))}.Folder())
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", file, err, tt.want)
+		}
+	}
+}
+
+// TestSinceWhenNothingCanBeProposed: since it began to fail, for whatever reason, and with the message of when this reason began.
+func TestSinceWhenNothingCanBeProposed(t *testing.T) {
+	web, broken := images.Name{Namespace: "shop", Name: "web"}, images.Name{Namespace: "shop", Name: "broken"}
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	m := updates.NewMemory()
+	for i, step := range []struct {
+		why     updates.Why
+		message string
+		want    *updates.Failure
+	}{
+		{updates.UpToDate, "", nil},
+		{updates.NotAnswered, "503\x00", &updates.Failure{Why: updates.NotAnswered, Message: `503\x00`, Since: now.Add(time.Hour)}},
+		{updates.NotAnswered, "504", &updates.Failure{Why: updates.NotAnswered, Message: `503\x00`, Since: now.Add(time.Hour)}},
+		{updates.Unverified, "nobody signed it", &updates.Failure{Why: updates.Unverified, Message: "nobody signed it", Since: now.Add(time.Hour)}},
+		{"", "", nil},
+		{updates.Suspended, "", nil},
+		{updates.NothingFits, "none", nil},
+		{updates.NoMarker, "", nil},
+		{updates.NotAutomated, "", nil},
+		{updates.Unclear, "", &updates.Failure{Why: updates.Unclear, Since: now.Add(9 * time.Hour)}},
+		{updates.MarkerBad, "", &updates.Failure{Why: updates.MarkerBad, Since: now.Add(9 * time.Hour)}},
+		{updates.Uneditable, "", &updates.Failure{Why: updates.Uneditable, Since: now.Add(9 * time.Hour)}},
+	} {
+		v := updates.Verdict{Subscription: &updates.Subscription{Policy: &images.Policy{Name: web}}, Why: step.why, Message: step.message}
+		m.Judged(&updates.Source{Broken: map[images.Name]bool{broken: true}}, []updates.Verdict{v}, now.Add(time.Duration(i)*time.Hour+time.Millisecond))
+		if d := cmp.Diff(step.want, m.Policies[web].Failure); d != "" {
+			t.Errorf("step %d, %s: %s", i, step.why, d)
+		}
+		if f := m.Policies[broken].Failure; f == nil || f.Why != updates.Broken || !f.Since.Equal(now) {
+			t.Errorf("step %d: of a policy with a mistake it is %+v", i, f)
 		}
 	}
 }

@@ -39,11 +39,23 @@ func TestNext(t *testing.T) {
 			}
 			schedule = append(schedule, s)
 		}
+		if len(schedule) > 0 {
+			schedule = append(schedule, never{})
+		}
 		if got := updates.Next(now, schedule, tt.all); !got.Equal(tt.want) {
 			t.Errorf("%s: the next time is %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }
+
+// never is a schedule that does not come about.
+type never struct{}
+
+// Last implements updates.Schedule.
+func (never) Last(now time.Time) (time.Time, bool) { return now, false }
+
+// Next implements updates.Schedule.
+func (never) Next(now time.Time) (time.Time, bool) { return now, false }
 
 // TestDue: a schedule is due once each time that it comes about, however late somebody looks, and also where the clock changes.
 func TestDue(t *testing.T) {
@@ -72,6 +84,9 @@ func TestDue(t *testing.T) {
 		}
 		if got := updates.Due([]updates.Schedule{s}, at(tt.last), at(tt.now)); got != tt.want {
 			t.Errorf("%s: due is %t", tt.name, got)
+		}
+		if !updates.Due(nil, at(tt.last), at(tt.now)) || updates.Due([]updates.Schedule{never{}}, at(tt.last), at(tt.now)) {
+			t.Errorf("%s: without a schedule it is not due, or by one that never comes about it is", tt.name)
 		}
 	}
 }
