@@ -50,7 +50,8 @@ func TestIgnored(t *testing.T) {
 		{"patterns", applying.IgnoreDifference{Group: "*", Kind: "Dep*", Name: "web", Namespace: "shop", JSONPointers: []string{"/spec/strategy"}}, "[[spec strategy]]"},
 		{"what a manager owns, but for what we do, too", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"scaler"}}, "[[spec template spec containers 0 image]]"},
 		{
-			"what a manager owns, elements of lists by their values among it", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"gatekeeper"}},
+			"what a manager owns, elements of lists by their values among it",
+			applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"gatekeeper"}},
 			"[[spec a] [spec c] [spec d] [spec e] [spec g] [spec gates 1] [spec gates 2]]",
 		},
 		{"what nobody owns", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"nobody"}}, "[]"},

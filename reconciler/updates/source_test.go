@@ -223,10 +223,10 @@ func TestWhichChartsAreSubscribedTo(t *testing.T) {
 		}
 		by := []planner.Cited{{Pos: diag.Pos{File: "r.yaml", Line: 3}, What: "HelmRelease shop/podinfo"}}
 		of, s := readFrom(t, files, updates.Charts{Uses: []planner.ChartUse{{Ref: tt.ref, By: by}, {Ref: tt.ref, By: by}}, Unsure: true})
-		got := ""
+		var got []string
 		for i := range of.Subscriptions {
 			sub := &of.Subscriptions[i]
-			got += fmt.Sprintf("%s at %s@%s", sub.Chart.Range(), sub.Current.Tag, sub.Current.Digest)
+			got = append(got, fmt.Sprintf("%s at %s@%s", sub.Chart.Range(), sub.Current.Tag, sub.Current.Digest))
 			if sub.What() != "chart" || !slices.Equal(sub.Places(), []string{"r.yaml:3"}) || sub.Interval() != time.Hour || sub.Chart.Moves() != tt.moves {
 				t.Errorf("%s: it is a %s at %v, asked for each %s; it moves: %t", name, sub.What(), sub.Places(), sub.Interval(), sub.Chart.Moves())
 			}
@@ -235,7 +235,7 @@ func TestWhichChartsAreSubscribedTo(t *testing.T) {
 				t.Errorf("%s: read again it is %s, %v", name, d, err)
 			}
 		}
-		if got != tt.want || updates.Subscribes(tt.ref) != (tt.want != "" || tt.version == "") || !of.Unsure {
+		if strings.Join(got, ", ") != tt.want || updates.Subscribes(tt.ref) != (tt.want != "" || tt.version == "") || !of.Unsure {
 			t.Errorf("%s: it is %q, want %q; subscribes: %t", name, got, tt.want, updates.Subscribes(tt.ref))
 		}
 	}
@@ -313,7 +313,7 @@ func TestWhatIsWritten(t *testing.T) {
 		"":            {},
 	} {
 		var all []*updates.Verdict
-		for _, name := range strings.Fields(what) {
+		for name := range strings.FieldsSeq(what) {
 			all = append(all, verdicts[name])
 		}
 		changed, err := of.Edit(all)
@@ -323,6 +323,34 @@ func TestWhatIsWritten(t *testing.T) {
 		}
 		if d := cmp.Diff(want, got); d != "" || err != nil {
 			t.Errorf("%s: %v, (-want +got)\n%s", what, err, d)
+		}
+	}
+}
+
+// TestAChartOfATagThatMoves: what is asked is the digest that the tag stands for, and the entry that is written has that of the archive.
+func TestAChartOfATagThatMoves(t *testing.T) {
+	ref := chartAt(lock.OCI, "latest")
+	entry := func(version, letter string) lock.Entry {
+		sum := strings.Repeat(letter, 64)
+		return lock.Entry{Ref: ref, Version: version, URL: "oci://ghcr.io/acme/charts/podinfo@sha256:" + sum, Digest: "sha256:" + sum}
+	}
+	was, next := entry("1.0.0", "a"), entry("1.1.0", "b")
+	of, _ := readFrom(t, map[string]string{lock.FileName: string(lock.Lock{}.With(was).Encode())}, updates.Charts{Uses: []planner.ChartUse{{Ref: ref}}})
+	for digest, takes := range map[string]bool{was.Digest: false, next.Digest: true} {
+		v := updates.Judge(&of.Subscriptions[0], known())
+		if !v.Moved() || v.Asks() != "oci://ghcr.io/acme/charts/podinfo:latest" {
+			t.Fatalf("it moves: %t; asked is %s", v.Moved(), v.Asks())
+		}
+		v.Lock(next)
+		if v.Pin(digest, known()); v.Takes() != takes || takes && v.Key() != "latest@"+digest {
+			t.Errorf("%s: it is taken: %t, as %s", digest, v.Takes(), v.Key())
+		}
+		if !takes {
+			continue
+		}
+		changed, err := of.Edit([]*updates.Verdict{&v})
+		if want := string(lock.Lock{}.With(next).Encode()); err != nil || string(changed[lock.FileName]) != want {
+			t.Errorf("the lock file is %s, %v; want %s", changed[lock.FileName], err, want)
 		}
 	}
 }
