@@ -118,25 +118,56 @@ func (g *goesOut) healthy(b *testing.B, name string, h *git.Head) *files.Folder 
 }
 
 // BenchmarkOneStep makes a step of one unit in 10 of 1,000 clusters whose statuses changed: it reads them, plans and pushes. After
-// 90 steps the unit is all but out.
+// 90 steps the unit is all but out. It counts the bytes of the files that it writes to the state branch, too.
 func BenchmarkOneStep(b *testing.B) {
 	g := inSteps(b)
 	var took time.Duration
-	n := 0
+	n, written := 0, 0
 	for b.Loop() {
 		b.StopTimer()
 		g.well(b, g.awaited(b))
+		was := g.state(b)
 		b.StartTimer()
 		before := processor(b)
 		g.publish(b)
 		took += processor(b) - before
+		b.StopTimer()
+		written += bytesOf(b, was, g.state(b))
 		n++
+		b.StartTimer()
 	}
 	b.StopTimer()
 	if is := len(g.awaited(b)); is != 10 {
 		b.Fatalf("after %d steps %d clusters are released", n, is)
 	}
 	b.ReportMetric(took.Seconds()*1e3/float64(n), "cpu-ms")
+	b.ReportMetric(float64(written)/1e3/float64(n), "state-KB")
+}
+
+// state is what the state branch has.
+func (g *goesOut) state(b *testing.B) *files.Folder {
+	b.Helper()
+	h, _, err := g.Target.Branch(b.Context(), state.Branch)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h.Tree
+}
+
+// bytesOf is how many bytes the files have, before anything is compressed, that differ from one tree to the next.
+func bytesOf(b *testing.B, from, to *files.Folder) (n int) {
+	b.Helper()
+	for d := range files.Diff(from, to) {
+		if d.New.Blob == nil {
+			continue
+		}
+		data, err := d.New.Blob.Bytes()
+		if err != nil {
+			b.Fatal(err)
+		}
+		n += len(data)
+	}
+	return n
 }
 
 // BenchmarkWholeRun takes a unit to 1,000 clusters, 10 at once, and counts the commits of the state branch and the bytes by which the
