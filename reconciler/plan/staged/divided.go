@@ -15,10 +15,14 @@ func withDivided(after *rollouts.Rollout, c *comparison) *rollouts.Rollout {
 	if after == nil {
 		return nil
 	}
-	is := *after
+	is, source := *after, c.asked.Source
+	isSource := func(commit string) bool { // of that bindings say all, also that nothing can be divided now
+		s := &is.Status
+		return commit == s.Base.Commit && s.Base.Is(source) || commit == s.Target.Commit && s.Target.Is(source)
+	}
 	is.Divided = nil
 	for _, commit := range shownBy(after) {
-		if v, known := c.versions[commit]; known && (v == nil || !v.isNow) {
+		if v, known := c.versions[commit]; known && (v == nil || !v.isNow) && !isSource(commit) {
 			is.Divided = append(is.Divided, divisions(c, commit, v)...)
 		}
 	}
