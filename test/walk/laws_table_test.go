@@ -188,10 +188,12 @@ func TestWhatASkippedClusterHasNot(t *testing.T) {
 		has   held
 		asked bool
 	}{
-		{"the run is open", rollouts.Finishing, rollouts.Skipped, nil, true},
+		{"the run is open", rollouts.Updating, rollouts.Skipped, nil, true},
+		{"all stages are over", rollouts.Finishing, rollouts.Skipped, nil, false},
 		{"it is over", rollouts.Done, rollouts.Skipped, nil, false},
 		{"it is over, and the cluster has some", rollouts.Done, rollouts.Skipped, held{"c2": {ref: {"v1", 420, ""}}}, true},
-		{"it is over, and the cluster is late", rollouts.Done, rollouts.Late, nil, true},
+		{"it is over, and the cluster is late", rollouts.Done, rollouts.Late, nil, false},
+		{"it is over, and the cluster failed", rollouts.Done, rollouts.Failed, nil, true},
 	} {
 		r := rollouts.Rollout{Unit: rollouts.Unit{Name: "p1"}, Clusters: map[string]rollouts.Cluster{"c2": {State: tt.state}}}
 		r.Status.Base.Commit, r.Status.Target.Commit, r.Status.Phase = "b", "b", tt.phase

@@ -146,7 +146,11 @@ func skipped(v *view, r run, cluster string) (run, bool) {
 func leftAlone(v *view, r *run, n int) rollouts.Cluster {
 	e, c := r.clusters[n], &v.Clusters[n]
 	if isReleased(&e) && !c.IsTarget || e.Outdated && !c.IsBase {
-		e = withdrawn(v, &e, shownInstead(r.Status, c))
+		shows := shownInstead(r.Status, c)
+		if shows == "" && r.Status.Target.Absent {
+			shows = r.Status.Base.Commit // once the run is over nothing else says which objects are there
+		}
+		e = withdrawn(v, &e, shows)
 	}
 	return entered(v, e, rollouts.Skipped)
 }

@@ -80,5 +80,10 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:03", "healthy p3", "", "Done b2 p4:Skipped"},
 			{"10:04", "drops b3 p4; same b3 c1 b2; same b3 p1 b2; same b3 p2 b2; same b3 p3 b2; source b3", "", "Done b3 p4:"},
 		}},
+		{"files of one are edited, and it is skipped while all is taken away: it shows the base, by which is known what it has", "simple", four, []row{
+			{"10:00", "absent b2; missed c1", "", "Updating canary c1:Released"},
+			{"10:01", "hold c1; edited c1", "", "Updating canary ClusterHeld"},
+			{"10:02", "skip c1", ": p1 p2", "Updating prod c1:Skipped c1=a1"},
+		}},
 	})
 }

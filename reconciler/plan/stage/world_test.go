@@ -278,6 +278,8 @@ func (w *world) do(event string) {
 		delete(w.in.Windows, rest)
 	case "join":
 		w.clusters = append(w.clusters, &member{Cluster: stage.Cluster{Name: words[0], Stage: words[1]}})
+	case "edited": // somebody else did
+		w.has[rest] = "x9"
 	case "gone":
 		w.clusters = slices.DeleteFunc(w.clusters, func(m *member) bool { return m.Name == rest })
 		delete(w.has, rest)
