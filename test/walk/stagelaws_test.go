@@ -142,12 +142,13 @@ func (j *judgement) divided(cluster string, means *unitMeaning) *unitMeaning {
 	return &is
 }
 
-// restored is what the base means, without what is divided of which a cluster had nothing when the run began, nor has now: replicas
-// stay with the clusters that have them, and need not come to one that joined.
+// restored is what the base means, without what is divided of which a cluster had nothing when the run began, nor has now, or that joined
+// since: replicas stay with the clusters that have them.
 func (j *judgement) restored(cluster string) *unitMeaning {
 	is := j.divided(cluster, &j.base)
 	for ref, c := range j.base.cells[cluster] {
-		if _, had := j.w.stages.began[j.is.Status.Run][cluster][ref]; had {
+		isLater := j.base.asked[ref] > 0 && !j.base.shared[ref][cluster]
+		if _, had := j.w.stages.began[j.is.Status.Run][cluster][ref]; had && !isLater {
 			is.cells[cluster][ref] = c
 		}
 	}
