@@ -30,6 +30,8 @@ func TestWhatIsAheadOfTheState(t *testing.T) {
 		{"on top of what was planned, while something was observed", state.State{Commit: "t", Planned: "s", Published: state.Publication{Commit: "a"}}, []git.Head{head("b", "s", time.Minute)}, "[b]"},
 		{"on top of what was observed before it was planned", state.State{Commit: "t", Planned: "s", Published: state.Publication{Commit: "a"}}, []git.Head{head("b", "r", time.Minute)}, "[]"},
 		{"on nothing, and nothing was planned", first, []git.Head{head("b", "", time.Minute)}, "[]"},
+		{"of which nobody says the source", first, []git.Head{{Message: "x\n\nState-Commit: s\n"}}, "[]"},
+		{"two clusters of one publication", first, []git.Head{head("b", "s", time.Minute), {Message: head("b", "s", 0).Message + "Cluster: eu\n", When: at}}, "[b]"},
 		{"nobody's branch", first, []git.Head{{Message: "by hand"}}, "[]"},
 		{"a state that somebody deleted", state.State{}, []git.Head{head("b", "s", time.Minute), head("a", "r", 0)}, "[a b]"},
 	}

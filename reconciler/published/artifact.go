@@ -78,8 +78,8 @@ func (r *Reader) artifact(ctx context.Context, in *Desired, cluster string) (Art
 
 // servicesOf reads the file of a published tree that says which services its cluster exchanges; nil for none.
 func servicesOf(p tree.Published) ([]byte, error) {
-	e, ok := p.Built.Lookup(tree.ServicesFile)
-	if !ok || e.Blob == nil {
+	e, _ := p.Built.Lookup(tree.ServicesFile)
+	if e.Blob == nil {
 		return nil, nil
 	}
 	data, err := e.Blob.Bytes()

@@ -23,8 +23,8 @@ func objectsOf(ctx context.Context, p tree.Published, identities func(context.Co
 	objects := make([]apply.Object, 0, len(paths))
 	keys := onceAsked(ctx, identities)
 	for _, path := range paths {
-		e, ok := p.Built.Lookup(path)
-		if !ok || e.Blob == nil {
+		e, _ := p.Built.Lookup(path)
+		if e.Blob == nil {
 			return nil, fmt.Errorf("%s is listed, and is not there", path)
 		}
 		data, err := e.Blob.Bytes()

@@ -62,11 +62,14 @@ func (r *reading) placed(ctx context.Context, at render.Addresses) (map[string]B
 	all := map[string]Branch{}
 	for _, name := range branches {
 		b, ok, err := r.readBranch(ctx, name)
-		if err == nil && ok {
-			err = r.isOurs(name, b.Head)
+		if err != nil {
+			return nil, err
 		}
-		if err != nil || !ok {
-			return all, err
+		if !ok { // it went since the heads were read
+			continue
+		}
+		if err := r.isOurs(name, b.Head); err != nil {
+			return nil, err
 		}
 		r.published = append(r.published, b.Head)
 		if at.Shared == "" {

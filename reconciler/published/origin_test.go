@@ -232,7 +232,7 @@ func TestWhoASourceIsInACluster(t *testing.T) {
 		return &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}, Spec: karmada.ClusterSpec{ID: id}}
 	}
 	in := Desired{
-		Clusters: []*karmada.Cluster{cluster("alone", "1", nil), cluster("host", "2", nil), cluster("inner", "", virtual), cluster("own", "3", virtual), cluster("stray", "", map[string]string{karmada.VirtualOfAnnotation: "nobody"})},
+		Clusters: []*karmada.Cluster{cluster("alone", "1", nil), cluster("host", "2", nil), cluster("inner", "", virtual), cluster("own", "3", virtual), cluster("stray", "", map[string]string{karmada.VirtualOfAnnotation: "nobody"}), cluster("unsaid", "", nil)},
 		formerly: []string{"before"}, revision: sources.Revision{Repo: "https://git.example/fleet"},
 	}
 	for i, want := range []struct{ owner, former, id string }{
@@ -241,6 +241,7 @@ func TestWhoASourceIsInACluster(t *testing.T) {
 		{"git.example/fleet#inner", "before#inner", "2"},
 		{"git.example/fleet#own", "before#own", "3"},
 		{"git.example/fleet#stray", "before#stray", ""},
+		{"git.example/fleet", "before", ""},
 	} {
 		c := in.Clusters[i]
 		if got := in.Owner(c.Name); got != want.owner {
@@ -262,12 +263,18 @@ func TestWhoASourceIsInACluster(t *testing.T) {
 type limited struct {
 	*twin.Repo
 
-	big string
-	err error // of any request for the branch
+	big   string
+	err   error // of any request for the branch
+	alone error // of a request for the branch alone; nil: err
+	asked int
 }
 
 // Fetch implements Repository.
 func (l *limited) Fetch(_ context.Context, branches ...string) error {
+	l.asked++
+	if len(branches) == 1 && branches[0] == l.big && l.alone != nil {
+		return l.alone
+	}
 	if slices.Contains(branches, l.big) {
 		return l.err
 	}
@@ -280,14 +287,21 @@ func TestOneBranchIsTooMuch(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		err     error
+		alone   error
 		refused bool
 		fails   bool
+		asked   int
 	}{
-		{"all is well", nil, false, false},
-		{"it is too much", &git.LimitError{}, true, false},
-		{"the server fails", errors.New("connection refused"), false, true},
+		{"all is well", nil, nil, false, false, 1},
+		{"it is too much", &git.LimitError{}, nil, true, false, 3},
+		{"the server fails", errors.New("connection refused"), nil, false, true, 1},
+		{"it is too much, and then the server fails", &git.LimitError{}, errors.New("connection refused"), false, true, 0},
 	} {
-		refused, err := FetchEach(t.Context(), &limited{twin.New("told"), "status/us", tt.err}, branches)
+		from := &limited{Repo: twin.New("told"), big: "status/us", err: tt.err, alone: tt.alone}
+		refused, err := FetchEach(t.Context(), from, branches)
+		if tt.asked > 0 && from.asked != tt.asked {
+			t.Errorf("%s: it is asked %d times", tt.name, from.asked)
+		}
 		if (err != nil) != tt.fails || (refused["us"] != nil) != tt.refused || refused["eu"] != nil {
 			t.Errorf("%s: %v, %v", tt.name, refused, err)
 		}

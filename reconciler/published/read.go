@@ -233,7 +233,7 @@ func (r *reading) recent(ctx context.Context) error {
 	const most = 1000
 	checked := false
 	for n, head := 0, r.tip; n < most && !head.Commit.IsZero(); n++ {
-		isOurs := publish.Trailer(head.Message, publish.TrailerCommit) != ""
+		isOurs := isPublication(head.Message)
 		if isOurs && !checked {
 			if err := r.isOurs(r.at.Shared, head); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
+	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -31,47 +32,57 @@ func (r *reading) unrecorded(ctx context.Context) error {
 		if !ok || isRecorded[head.Message] {
 			continue
 		}
-		if !isOnTop(&r.State, head.Message) {
+		if r.isRecorded(head.Message) {
 			isRecorded[head.Message] = true
 			continue
 		}
-		u, err := r.onTop(ctx, r.at.Of(cluster), head)
+		u, ok, err := r.onTop(ctx, r.at.Of(cluster), head)
 		if errors.Is(err, git.ErrMissing) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if is := r.Clusters[cluster].Built; is != nil && is.ID() != u.Known.ID() {
+		if is := r.Clusters[cluster].Built; ok && is != nil && is.ID() != u.Known.ID() {
 			r.Unrecorded[cluster] = u
 		}
 	}
 	return nil
 }
 
-// onTop walks from a commit of the branch of an address to the first one that the state knows.
-func (r *reading) onTop(ctx context.Context, at render.Address, head git.Head) (*staged.Unrecorded, error) {
-	u := staged.Unrecorded{Known: files.NewFolder(nil)}
+// isRecorded reports a commit that the state knows. What a person wrote says nothing of that.
+func (r *reading) isRecorded(message string) bool {
+	return isPublication(message) && !isOnTop(&r.State, message)
+}
+
+// isPublication reports a commit that something was published with.
+func isPublication(message string) bool { return publish.Trailer(message, publish.TrailerCommit) != "" }
+
+// onTop walks from a commit of the branch of an address to the first one that the state knows; false if nothing was published on
+// top of that.
+func (r *reading) onTop(ctx context.Context, at render.Address, head git.Head) (u *staged.Unrecorded, ok bool, err error) {
+	u = &staged.Unrecorded{Known: files.NewFolder(nil)}
 	for len(u.Commits) < mostUnrecorded {
 		u.Commits = append(u.Commits, head.Commit)
+		ok = ok || isPublication(head.Message)
 		if head.Parent.IsZero() {
-			return &u, nil
+			return u, ok, nil
 		}
-		parent, ok, err := r.CommitAt(ctx, at, head.Parent)
-		if err != nil {
-			return nil, err
+		var there bool
+		if head, there, err = r.CommitAt(ctx, at, head.Parent); err != nil {
+			return nil, false, err
 		}
-		if head = parent; isOnTop(&r.State, head.Message) {
+		if !r.isRecorded(head.Message) {
 			continue
 		}
-		if ok {
+		if there {
 			was, err := tree.Read(head.Tree)
 			if err != nil || was.Built == nil {
-				return nil, git.ErrMissing
+				return nil, false, git.ErrMissing
 			}
 			u.Known = was.Built
 		}
-		return &u, nil
+		return u, ok, nil
 	}
-	return nil, git.ErrMissing
+	return nil, false, git.ErrMissing
 }
