@@ -76,3 +76,21 @@ func TestABindingIsJoinedWithWhatItsClustersSay(t *testing.T) {
 		})
 	}
 }
+
+// TestWhereABindingIsSent: one that is sent nowhere is told of no cluster; one that something else needs is told of the clusters of that, and why it is not as
+// decided is said before what its cluster says.
+func TestWhereABindingIsSent(t *testing.T) {
+	words := status.Reports{"a": {Objects: map[object.Ref]*status.Object{}}, "b": {Objects: map[object.Ref]*status.Object{web: {
+		Applied: status.Application{Phase: status.PhaseApplied, Since: began}, Health: status.Health{State: karmada.ResourceHealthy},
+	}}}}
+	b := &karmada.ResourceBinding{}
+	if got := words.Join(b, web); len(got.Status.AggregatedStatus)+len(got.Status.Conditions) != 0 {
+		t.Errorf("it is sent nowhere, and says %+v", got.Status)
+	}
+	b.Spec.RequiredBy = []karmada.BindingSnapshot{{Name: "x", Clusters: []karmada.TargetCluster{{Name: "a"}, {Name: "b"}}}}
+	b.Status.AggregatedStatus = []karmada.AggregatedStatusItem{{ClusterName: "a", AppliedMessage: "suspended"}}
+	items, err := json.Marshal(words.Join(b, web).Status.AggregatedStatus)
+	if want := `[{"clusterName":"a","appliedMessage":"suspended","health":"Unknown"},{"clusterName":"b","applied":true,"health":"Healthy"}]`; err != nil || string(items) != want {
+		t.Errorf("%s, %v, want %s", items, err, want)
+	}
+}
