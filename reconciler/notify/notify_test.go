@@ -3,6 +3,7 @@ package notify_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -24,6 +25,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -39,7 +41,11 @@ func seen(key, standings string, leaves ...string) *facts.Facts {
 	web := &facts.Template{Ref: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web"}}
 	for i, cluster := range leaves {
 		at := metav1.NewTime(time.Unix(int64(i), 0))
-		web.Leaving = append(web.Leaving, karmada.GracefulEvictionTask{FromCluster: cluster, Message: "it is tainted", CreationTimestamp: &at})
+		task := karmada.GracefulEvictionTask{FromCluster: cluster, Message: "it is tainted", CreationTimestamp: &at}
+		if name, ok := strings.CutSuffix(cluster, " at no time"); ok {
+			task.FromCluster, task.CreationTimestamp = name, nil
+		}
+		web.Leaving = append(web.Leaving, task)
 	}
 	f.Bindings = func() facts.Bindings { return facts.Bindings{Templates: []*facts.Template{web}} }
 	return f
@@ -123,6 +129,7 @@ func TestEvents(t *testing.T) {
 		{"still moving", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "eu"), ""},
 		{"moves on", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "eu", "us"), "us loses ConfigMap/shop/web: it is tainted"},
 		{"moved back, and away once more", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy", "us", "eu"), "us loses ConfigMap/shop/web: it is tainted\neu loses ConfigMap/shop/web: it is tainted"},
+		{"moved, by who does not say when", seen("1", "eu=Healthy"), seen("2", "eu=Healthy", "eu at no time", "eu at no time"), "eu loses ConfigMap/shop/web: it is tainted"},
 		{"moved back", seen("1", "eu=Healthy", "eu"), seen("2", "eu=Healthy"), ""},
 	} {
 		var got []string
@@ -377,6 +384,105 @@ func TestWhoIsCutOffWaitsForNothing(t *testing.T) {
 	}
 }
 
+// blind is a repository that cannot be seen for a while.
+type blind struct {
+	*twin.Repo
+
+	isBlind bool
+}
+
+// Heads implements published.Repository.
+func (b *blind) Heads(ctx context.Context) (map[string]files.ID, error) {
+	if b.isBlind {
+		return nil, errors.New("the connection is broken")
+	}
+	return b.Repo.Heads(ctx)
+}
+
+// TestWhatCannotBeSeenIsToldLater: who cannot see the fleet tells nothing of it but what waits, says so, and tells what is not as it was
+// when it was seen last.
+func TestWhatCannotBeSeenIsToldLater(t *testing.T) {
+	hook := newInbox(t)
+	w := newWatched(t, 2, &notify.Receiver{Name: "webhook", URL: hook.server.URL})
+	to := &blind{Repo: w.repo}
+	w.notifier.Reader.Reconciler.Source, w.notifier.Reader.Reconciler.Target = to, to
+	hook.status = http.StatusInternalServerError
+	w.say("c001", "away")
+	w.turn() // it is not told
+	hook.status = http.StatusOK
+	to.isBlind = true
+	w.say("c000", "away")
+	w.turn()
+	if said := w.log.String(); !strings.Contains(said, "cannot see what to notify of") || len(hook.got) != 2 || strings.Contains(hook.got[1], "c000") {
+		t.Errorf("it tells %q, and says %s", hook.got, said)
+	}
+	to.isBlind = false
+	w.turn()
+	if len(hook.got) != 3 || !strings.Contains(hook.got[2], "c000") {
+		t.Errorf("later it tells %q", hook.got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.log.Reset()
+	to.isBlind = true
+	if w.notifier.Turn(ctx, w.before); w.log.String() != "" {
+		t.Errorf("who ends says %s", w.log.String())
+	}
+}
+
+// TestRunTellsWhatChangesSinceItBegan, until it ends.
+func TestRunTellsWhatChangesSinceItBegan(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	told := make(chan string, 10)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		told <- string(data)
+	}))
+	t.Cleanup(hook.Close)
+	w := newWatched(t, 2, &notify.Receiver{Name: "webhook", URL: hook.URL})
+	w.say("c000", "away")
+	looked := make(chan struct{})
+	w.notifier.Interval = time.Millisecond
+	w.notifier.Now = func() time.Time {
+		select {
+		case looked <- struct{}{}:
+		default:
+		}
+		return w.now
+	}
+	ended := make(chan error)
+	go func() { ended <- w.notifier.Run(ctx) }()
+	select {
+	case <-looked:
+	case <-ctx.Done():
+		t.Fatal("it does not look")
+	}
+	w.say("c001", "away")
+	select {
+	case said := <-told:
+		if strings.Contains(said, "c000") || !strings.Contains(said, "c001") {
+			t.Errorf("it tells %s", said)
+		}
+	case <-ctx.Done():
+		t.Fatal("it tells nothing")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAReceiverWithoutAURL is not asked, and what it has for one is not said.
+func TestAReceiverWithoutAURL(t *testing.T) {
+	w := newWatched(t, 1, &notify.Receiver{Name: "webhook", URL: "http://\x7f/secret-path"})
+	w.say("c000", "away")
+	w.turn()
+	if said := w.log.String(); !strings.Contains(said, "not notified") || strings.Contains(said, "secret-path") {
+		t.Errorf("it says %s", said)
+	}
+}
+
 // TestWhatSlackShows: a line an event, which is not too long and not cut within a letter, and how many there are besides.
 func TestWhatSlackShows(t *testing.T) {
 	hook := newInbox(t)
@@ -399,6 +505,7 @@ func TestWhatSlackShows(t *testing.T) {
 func TestParseURL(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"https://hooks.example.com/services/T/B/x\n": true, "http://127.0.0.1:8080/x": true, "": false, "hooks.example.com/x": false, "file:///etc/passwd": false, "https://a/x\nhttps://b/x": false,
+		"https:///passwd": false, "ftp://hooks.example.com/passwd": false, "https://hooks.example.com/a passwd": false,
 	} {
 		if _, err := notify.ParseURL([]byte(text)); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "passwd") {
 			t.Errorf("%q: %v", text, err)

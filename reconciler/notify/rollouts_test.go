@@ -35,6 +35,8 @@ func TestStepsThatSomebodyShouldKnowOf(t *testing.T) {
 	next.Status.Stages = []rollouts.StageStatus{{Name: "canary", Phase: rollouts.Done}, {Name: "early", Phase: rollouts.Approving}}
 	returned := web("r1", rollouts.Done, "")
 	returned.Status.Target = returned.Status.Base
+	backByAnother := web("r2", rollouts.Done, "")
+	backByAnother.Status.Target = backByAnother.Status.Base
 	for _, tt := range []struct {
 		name        string
 		before, now []rollouts.Rollout
@@ -71,6 +73,11 @@ func TestStepsThatSomebodyShouldKnowOf(t *testing.T) {
 		{"it was told that it goes back", []rollouts.Rollout{web("r1", rollouts.Returning, "")}, []rollouts.Rollout{web("r1", rollouts.Done, "")}, ""},
 		{"another one is out", []rollouts.Rollout{web("r1", rollouts.Returning, "")}, []rollouts.Rollout{web("r2", rollouts.Done, "")}, "team/web is out: commit b2"},
 		{"the next run is out, unseen", []rollouts.Rollout{web("r1", rollouts.Done, "")}, []rollouts.Rollout{web("r2", rollouts.Done, "")}, "team/web is out: commit b2"},
+		{"another one waits", []rollouts.Rollout{web("r1", rollouts.Approving, rollouts.ApprovalMissing)}, []rollouts.Rollout{web("r2", rollouts.Approving, rollouts.ApprovalMissing)}, "team/web waits for an approval: canary; to approve it: waybill rollout approve team/web@r2 canary"},
+		{"it is its turn to be approved", []rollouts.Rollout{web("r1", rollouts.Approving, rollouts.TimedWait)}, []rollouts.Rollout{web("r1", rollouts.Approving, rollouts.ApprovalMissing)}, "team/web waits for an approval: canary; to approve it: waybill rollout approve team/web@r1 canary"},
+		{"goes out in stages no more", []rollouts.Rollout{web("r1", rollouts.Updating, "")}, []rollouts.Rollout{web("", rollouts.Done, "")}, ""},
+		{"another one put back what was before", []rollouts.Rollout{web("r1", rollouts.Updating, "")}, []rollouts.Rollout{backByAnother}, "team/web is out: commit a1"},
+		{"went back, and is still there", []rollouts.Rollout{web("r1", rollouts.Stopped, rollouts.KeptBack)}, []rollouts.Rollout{web("r1", rollouts.Stopped, rollouts.KeptBack)}, ""},
 		{"is out still", []rollouts.Rollout{web("r1", rollouts.Done, "")}, []rollouts.Rollout{web("r1", rollouts.Done, "")}, ""},
 	} {
 		var got []string

@@ -130,7 +130,7 @@ func TestUpdatesThatCannotBeRead(t *testing.T) {
 
 // A receiver gets the address of a pull request, if it is one.
 func TestTheAddressOfAPullRequest(t *testing.T) {
-	for address, want := range map[string]string{"https://forge.example/7": "https://forge.example/7", "javascript:alert(1)": "", "": ""} {
+	for address, want := range map[string]string{"https://forge.example/7": "https://forge.example/7", "http://forge.example/7": "http://forge.example/7", "javascript:alert(1)": "", "ftp://forge.example/7": "", "https:///7": "", "": ""} {
 		r := pull(7, "1.1")
 		r.Proposal.URL = address
 		data, err := json.Marshal(told(remembered("1", began, nil), remembered("2", began, map[string]updates.Record{"web": r})))

@@ -23,4 +23,8 @@ func TestWhatIsNotKnownIsNotUnhealthy(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
+	m := &reports.Cluster{}
+	if m.State = status.Failing; why(m) != "Failing." {
+		t.Errorf("of what nobody says more it says %q", why(m))
+	}
 }
