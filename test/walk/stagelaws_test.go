@@ -26,6 +26,7 @@ type judgement struct {
 	kept       map[string]bool
 	refs       map[string]bool
 	isUnsoaked bool
+	isWhole    bool // all of the push arrived
 }
 
 // judged are the units after a publication, in the order of the records. IsWhole says that all of its push arrived.
@@ -46,7 +47,7 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 		}
 		refs := w.stages.refs(r, fleet)
 		all = append(all, judgement{
-			kept: kept(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit),
+			kept: kept(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit), isWhole: isWhole,
 			base: w.stages.unit(r.Status.Base.Commit, policy(r), fleet), target: w.stages.unit(r.Status.Target.Commit, policy(r), fleet),
 			refs: refs,
 		})
@@ -338,6 +339,9 @@ func (j *judgement) isOut(cluster string, e rollouts.Cluster) bool {
 		return false
 	}
 	t := j.w.stages.tracks[j.is.Status.Run+" "+cluster]
+	if t == nil && !j.isWhole { // nobody followed it in a run that is not recorded
+		return e.State != rollouts.Healthy
+	}
 	return t == nil || t.since.IsZero()
 }
 
