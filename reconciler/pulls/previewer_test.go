@@ -3,6 +3,7 @@ package pulls_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -488,5 +489,74 @@ func TestPreviewerDoesNotKnow(t *testing.T) {
 	p.fake.Fail = func(string) error { return &forge.Error{Kind: forge.Gitea, Status: 503} }
 	if err := p.previewer.Look(t.Context()); err == nil {
 		t.Error("a forge that is down is no error")
+	}
+}
+
+// TestPreviewerAsksAgainWhetherItIsOpen: where the forge does not say whether what waited is open still, it waits on, and is not
+// forgotten; one that is there no more is.
+func TestPreviewerAsksAgainWhetherItIsOpen(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		err   error
+		fails bool
+		shown bool // later
+	}{
+		{"the forge fails", errors.New("connection refused"), true, true}, {"it is gone", forge.ErrNotFound, false, false},
+	} {
+		p := newRequested(t, "")
+		head := p.push(true, to("two"))
+		p.looks()
+		handler := &pulls.CommandHandler{Forge: p.fake, Target: open(t.Context(), t, p.bare), Now: p.previewer.Now, Log: slog.New(slog.DiscardHandler), Changed: func() {}}
+		p.fake.SayAs(forgetest.Writer, commands.Parsed{Verb: commands.Preview, Head: head}.String())
+		if err := handler.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.previewer.Forge = listsNothing{p.fake}
+		p.fake.Fail = func(method string) error {
+			if method == "PullRequest" {
+				return tt.err
+			}
+			return nil
+		}
+		if err := p.previewer.Look(t.Context()); (err != nil) != tt.fails || p.sandboxes > 0 {
+			t.Errorf("%s: %v, and it is rendered %d times", tt.name, err, p.sandboxes)
+		}
+		p.fake.Fail = nil
+		if said := p.looks(); strings.Contains(said, head[:12]) != tt.shown {
+			t.Errorf("%s: later it says\n%s", tt.name, said)
+		}
+	}
+}
+
+// listsNothing is a forge at which nothing changed.
+type listsNothing struct{ *forgetest.Fake }
+
+// OpenPullRequests implements forge.Forge.
+func (listsNothing) OpenPullRequests(context.Context, time.Time) ([]forge.PullRequest, error) {
+	return nil, nil
+}
+
+// TestWhatAPullRequestAdds is not told of a stranger's where these are never looked at, nor of one that goes elsewhere or moved on.
+func TestWhatAPullRequestAdds(t *testing.T) {
+	for _, tt := range []struct {
+		name, config string
+		fork         bool
+		edit         func(*forge.PullRequest)
+		why          string
+	}{
+		{"a stranger's, which are never looked at", "previews: {forks: never}", true, nil, "changes of strangers are not looked at"},
+		{"a stranger's", "previews: {forks: approved}", true, nil, ""},
+		{"a member's, where strangers' are never looked at", "previews: {forks: never}", false, nil, ""},
+		{"one to another branch", "", false, func(pr *forge.PullRequest) { pr.Base = "next" }, "the pull request goes to next, and main is followed"},
+	} {
+		p := newRequested(t, tt.config)
+		p.push(tt.fork, to("two"))
+		pr := p.fake.Pull()
+		if tt.edit != nil {
+			tt.edit(&pr)
+		}
+		if adds, why, err := p.previewer.Adds(t.Context(), pr); err != nil || why != tt.why || len(adds) > 0 {
+			t.Errorf("%s: %v, %q, %v", tt.name, adds, why, err)
+		}
 	}
 }

@@ -249,6 +249,25 @@ func TestAnAuthorDoesNotApprove(t *testing.T) {
 	}
 }
 
+// Whoever opened the pull request does not approve it where the forge's commands are taken by such rules; the author stops it, and others
+// approve it.
+func TestAnAuthorDoesNotApproveByTheRulesOfComments(t *testing.T) {
+	g := newGoesOut(t, "")
+	g.handler.Rules.NotAuthor = true
+	g.fake.SayAs(forgetest.Author, g.approval(t))
+	g.looks(t)
+	if s := g.answer(); len(g.given(t)) > 0 || s.State != forge.Failure || !strings.Contains(s.Description, "whoever made the change may not approve it") {
+		t.Errorf("there are %+v, and the answer is %+v", g.given(t), s)
+	}
+	stop, _, _ := strings.Cut(strings.Replace(g.approval(t), "approve", "stop", 1), "@")
+	g.fake.SayAs(forgetest.Author, stop+"@"+g.rollout(t).Status.Run)
+	g.fake.SayAs(forgetest.Writer, g.approval(t))
+	g.looks(t)
+	if all := g.given(t); len(all) != 2 {
+		t.Errorf("there are %+v, and the answer is %+v", all, g.answer())
+	}
+}
+
 // A comment on an open pull request counts for the run that it names.
 func TestACommentOnAnOpenPullRequest(t *testing.T) {
 	g := newGoesOut(t, "")
