@@ -2,9 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,30 +42,7 @@ func TestVerdictOfApply(t *testing.T) {
 func TestWhatApplyWrites(t *testing.T) {
 	server := apiserver.New(t, "shop")
 	contexts := server.Kubeconfigs(t, "eu", "us")
-	source := t.TempDir()
-	for name, text := range map[string]string{
-		"fleet.yaml": "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nspec: {syncMode: Push}\n---\n" +
-			"apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us}\nspec: {syncMode: Push}\n",
-		"shop.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {a: b}\n---\n" +
-			"apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\n" +
-			"spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], placement: {}}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", source, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %s: %v: %s", args, err, out)
-		}
-		return string(out)
-	}
-	git("init", "--quiet", "--initial-branch=main")
-	git("add", "--all")
-	git("commit", "--quiet", "--message=first")
+	source, git := workTree(t)
 	waybill := func(want int, args ...string) (said string) {
 		t.Helper()
 		var out, problems strings.Builder

@@ -60,8 +60,8 @@ writes nothing unless --keep-going is given.`,
 // writeTrees writes each cluster's tree below dir, replacing what was written there
 // before, and nothing else.
 func writeTrees(dir string, p *plan.Plan) error {
-	for _, c := range p.Clusters {
-		if err := vacate(filepath.Join(dir, c.Name)); err != nil {
+	for _, c := range p.Clusters { // before any of them is removed
+		if err := replaceable(filepath.Join(dir, c.Name)); err != nil {
 			return err
 		}
 	}
@@ -74,15 +74,19 @@ func writeTrees(dir string, p *plan.Plan) error {
 		if err != nil {
 			return fmt.Errorf("laying out cluster %s: %w", c.Name, err)
 		}
-		if err := writeTree(filepath.Join(dir, c.Name), root); err != nil {
+		at := filepath.Join(dir, c.Name)
+		if err := os.RemoveAll(at); err != nil {
+			return fmt.Errorf("clearing %s: %w", at, err)
+		}
+		if err := writeTree(at, root); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// vacate removes a folder that an earlier render wrote; any other it refuses to.
-func vacate(dir string) error {
+// replaceable refuses a folder that no earlier render wrote.
+func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -93,9 +97,6 @@ func vacate(dir string) error {
 	isOurs := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == tree.MetadataFile })
 	if len(entries) > 0 && !isOurs {
 		return fmt.Errorf("%s is in the way: it has no %s, so Waybill did not write it; name another folder with --out, or remove it", dir, tree.MetadataFile)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("clearing %s: %w", dir, err)
 	}
 	return nil
 }
