@@ -59,7 +59,7 @@ func TestHowCommandsEnd(t *testing.T) {
 		// the source goes on
 		{first: func() { write("other.yaml", settings) }, args: "diff", ends: 1, says: "other"},
 		{args: "diff --at 2026-11-28", ends: 1},
-		{args: "diff HEAD HEAD", ends: 0},
+		{args: "diff HEAD main", ends: 0},
 		{first: func() { write("broken.yaml", "kind: [\n") }, args: "diff", ends: 2, says: "it is not known what else would change"},
 		{args: "validate", ends: 1, says: "broken.yaml"},
 		{args: "render --out " + out, ends: 1, says: "nothing was written", holds: func() bool { _, err := os.Stat(out); return err != nil }},

@@ -2,9 +2,13 @@ package main
 
 import (
 	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/reconciler/agent"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
@@ -12,7 +16,7 @@ import (
 
 // TestAnAgentWritesWhereNothingElseIs, unless that is said, and signs what it writes.
 func TestAnAgentWritesWhereNothingElseIs(t *testing.T) {
-	agent := func(args ...string) error {
+	runs := func(args ...string) error {
 		cmd := agentCommand()
 		cmd.SetArgs(append([]string{"--cluster", "eu", "--repository", "https://git.example.com/a"}, args...))
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -26,9 +30,60 @@ func TestAnAgentWritesWhereNothingElseIs(t *testing.T) {
 		"--services-only needs":            {"--services-only"},
 		"sends no heartbeats":              {"--services-only", "--status-repository", "https://git.example.com/b", "--key", "k", "--controller", "https://c.example.com"},
 	} {
-		if err := agent(args...); err == nil || !strings.Contains(err.Error(), want) {
+		if err := runs(args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+}
+
+// TestHowAnAgentIsHeard: by the way that is said, else at a controller, else by the status repository where that is behind a URL; and it
+// tells nothing where it has none.
+func TestHowAnAgentIsHeard(t *testing.T) {
+	_, private, err := signing.NewKey(rand.Reader, "eu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, private, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	branches, _ := workTree(t)
+	statuses, _ := workTree(t)
+	const url = "https://git.example.com/status"
+	for _, tt := range []struct {
+		name   string
+		flags  agentFlags
+		want   string // the type of what carries heartbeats
+		tells  bool
+		writes bool // books of endpoints
+	}{
+		{name: "no status repository", want: "<nil>"},
+		{name: "one on this disk", flags: agentFlags{statuses: statuses}, want: "<nil>", tells: true},
+		{name: "one behind a URL", flags: agentFlags{statuses: url}, want: "*agent.ByGit", tells: true, writes: true},
+		{name: "a controller, too", flags: agentFlags{statuses: url, controller: "https://c.example.com"}, want: "*agent.ByHTTP", tells: true, writes: true},
+		{name: "a controller, and Git is said", flags: agentFlags{statuses: url, controller: "https://c.example.com", heartbeat: byGit}, want: "*agent.ByGit", tells: true, writes: true},
+		{name: "a controller, and HTTP is said", flags: agentFlags{statuses: statuses, controller: "https://c.example.com", heartbeat: byHTTP}, want: "*agent.ByHTTP", tells: true},
+		{name: "a controller, and none is said", flags: agentFlags{statuses: url, controller: "https://c.example.com", heartbeat: byNo}, want: "<nil>", tells: true, writes: true},
+		{name: "services only", flags: agentFlags{statuses: url, servicesOnly: true}, want: "<nil>", tells: true, writes: true},
+		{name: "that of the branches", flags: agentFlags{shared: true}, want: "<nil>", tells: true},
+	} {
+		f, plain := tt.flags, false
+		f.cmd, f.branches, f.key, f.plain = agentCommand(), branches, key, &plain
+		f.cmd.SetContext(t.Context())
+		f.auth = func() (git.Auth, error) { return git.Auth{}, nil }
+		a := &agent.Agent{}
+		if err := f.repositories(a); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if got := fmt.Sprintf("%T", a.Heart); got != tt.want || (a.Status != nil) != tt.tells || (a.Key != nil) != tt.tells || (a.Books.Agents != nil) != tt.writes {
+			t.Errorf("%s: it is heard by %s, want %s; it tells: %t, signs: %t, writes books: %t", tt.name, got, tt.want, a.Status != nil, a.Key != nil, a.Books.Agents != nil)
+		}
+	}
+	f := agentFlags{cmd: agentCommand(), branches: branches, key: key, signers: key, plain: new(bool), auth: func() (git.Auth, error) { return git.Auth{}, nil }}
+	f.cmd.SetContext(t.Context())
+	if err := f.repositories(&agent.Agent{}); err == nil || !strings.Contains(err.Error(), "reading --allowed-signers") {
+		t.Errorf("a file that names no signer: %v", err)
 	}
 }
 

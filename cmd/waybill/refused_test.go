@@ -164,11 +164,11 @@ func TestCommandLinesThatAreRefused(t *testing.T) {
 		"doctor -C .":                                "reads no source, so that -C means nothing to it",
 		"verify":                                     "accepts 1 arg",
 		// what is compared, rendered and published
-		"diff HEAD HEAD --watch":                      "--watch shows the directory as it stands",
+		"diff HEAD main --watch":                      "--watch shows the directory as it stands",
 		"diff --watch -o html":                        "-o html is a page for a file",
 		"diff HEAD --post":                            "this is no job",
 		"diff --post --watch":                         "this is no job",
-		"diff HEAD HEAD HEAD":                         "accepts at most 2 arg",
+		"diff HEAD main HEAD":                         "accepts at most 2 arg",
 		"diff --at soon":                              "--at",
 		"diff --with-cluster none.yaml":               "--with-cluster",
 		"render . --for demo":                         "unknown flag",
