@@ -99,7 +99,7 @@ func (a *Agent) serve(ctx context.Context) error {
 		follower.Status, follower.Applier.Looks, follower.Applier.Saw = status, true, status.Saw
 		group.Go(func() error { return status.Run(ctx) })
 
-		record := recorder{repo: a.Status, clusters: a.Clusters, now: a.Applier.Now, may: a.mayTell, key: a.Key}
+		record := recorder{repo: a.Status, clusters: a.Clusters, now: a.Applier.Now, may: a.mayTell, key: a.Key, last: map[string]uint64{}}
 		observer := observe.NewObserver(observe.Recorder{Target: a.Applier.Published.Target, Now: a.Applier.Now}, a.Applier.Access, a.Log, func() {})
 		observer.Record, observer.Again = record.record, lookAgain
 		follower.Observe = func(all, registered []*karmada.Cluster, asked *deschedule.Watch) {

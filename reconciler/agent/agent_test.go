@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -46,6 +47,8 @@ type heart struct {
 	last  uint64       // of a beat of another agent
 	fleet int          // how many clusters have agents, as it was told last
 	fails func() error // nil: no beat does
+	// silent is why nobody says which beat was the last, and unknown why nobody says how often.
+	silent, unknown error
 }
 
 // Last implements agent.Heart.
@@ -56,7 +59,7 @@ func (h *heart) Last(context.Context, []string) (uint64, error) {
 	for _, b := range h.beats {
 		last = max(last, b.Sequence) // it hears its own, too
 	}
-	return last, nil
+	return last, h.silent
 }
 
 // Beat implements agent.Heart.
@@ -77,7 +80,7 @@ func (h *heart) Times(clusters int) (heartbeat.Times, error) {
 	h.fleet = clusters
 	t := heartbeat.Usual
 	t.Renew = 20 * time.Millisecond
-	return t, nil
+	return t, h.unknown
 }
 
 // all are the beats until now.
@@ -206,6 +209,18 @@ func (m *messages) has(text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.ContainsFunc(m.all, func(line string) bool { return strings.Contains(line, text) })
+}
+
+// count is how many lines have a text.
+func (m *messages) count(text string) (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, line := range m.all {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
 }
 
 // running is an agent that runs.
@@ -338,6 +353,51 @@ func TestAnAgentTellsWhatItSees(t *testing.T) {
 	if is := state.Observed(head.Tree)["eu"]; is == nil || !meta.IsStatusConditionFalse(is.Conditions, karmada.ConditionReady) {
 		t.Errorf("of a cluster that is not ready it tells %+v", is)
 	}
+}
+
+// TestAnAgentThatTellsNobody applies all the same, and nothing is written but to its cluster.
+func TestAnAgentThatTellsNobody(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.publish("one", map[string]string{"eu": "Pull"})
+	s.runAs("agent-0", func(a *agent.Agent) { a.Status, a.Key, a.Heart = nil, nil, nil }, "eu")
+	s.until("the first value", func() bool { return s.has() == "one" })
+	s.publish("two", map[string]string{"eu": "Pull"})
+	s.until("the second value", func() bool { return s.has() == "two" })
+	if refs := s.git(s.status, "for-each-ref"); refs != "" || len(s.heart.all()) > 0 {
+		t.Errorf("it writes %s, and sends %d beats", refs, len(s.heart.all()))
+	}
+}
+
+// TestABeatThatIsNotHeard is said once, however often it is tried, and so it is when they are heard again. Without the last sequence number,
+// or without how often, none is sent.
+func TestABeatThatIsNotHeard(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.heart.unknown = errors.New("too many clusters")
+	s.publish("one", map[string]string{"eu": "Pull"})
+	a := s.run("agent-0", "eu")
+	change := func(to func(h *heart)) {
+		s.heart.mu.Lock()
+		defer s.heart.mu.Unlock()
+		to(s.heart)
+	}
+	stays := func(what string, sent bool) {
+		t.Helper()
+		s.until(what, func() bool { return a.said.has(what) })
+		before := len(s.heart.all())
+		time.Sleep(150 * time.Millisecond)
+		if is := len(s.heart.all()) > before; is != sent || a.said.count(what) != 1 {
+			t.Errorf("%s: beats are sent: %t; it is said %d times", what, is, a.said.count(what))
+		}
+	}
+	stays("too many clusters", false)
+	change(func(h *heart) { h.unknown, h.silent = nil, errors.New("nobody knows") })
+	stays("nobody knows", false)
+	change(func(h *heart) { h.silent, h.fails = nil, func() error { return errors.New("refused for now") } })
+	stays("refused for now", true)
+	change(func(h *heart) { h.fails = nil })
+	stays("heartbeats are heard again", true)
 }
 
 // TestAnAgentLeavesAClusterToWhoPushes: nothing is written there, and no beat of it is sent, until it is pulled to.

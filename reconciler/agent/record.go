@@ -30,7 +30,7 @@ type recorder struct {
 	may      func(context.Context) error // returns an error if it may not write
 	key      *signing.Public             // of this agent; what it did not sign is written over; nil: all counts
 	serving  atomic.Pointer[[]*karmada.Cluster]
-	last     uint64 // sequence number
+	last     map[string]uint64 // sequence numbers, by cluster
 }
 
 // set says as what the clusters are registered.
@@ -60,9 +60,9 @@ func (r *recorder) record(ctx context.Context, next observe.Next) (map[string]*k
 		if err != nil {
 			return nil, fmt.Errorf("telling what is observed: %w", err)
 		}
-		r.last = heartbeat.Next(r.last, r.now())
+		r.last[name] = heartbeat.Next(r.last[name], r.now())
 		update := p.past.Then(p.branch, "observed: "+said(why, name), root, r.now())
-		update.Message += fmt.Sprintf("%s: %d\n", observation.TrailerSequence, r.last)
+		update.Message += fmt.Sprintf("%s: %d\n", observation.TrailerSequence, r.last[name])
 		updates = append(updates, update)
 	}
 	if err = r.may(ctx); err == nil {
@@ -107,7 +107,7 @@ func (r *recorder) read(ctx context.Context) (pages map[string]page, recorded ma
 		if p.past.Head.IsZero() {
 			continue
 		}
-		head, ok, err := r.own(ctx, p.past.Head)
+		head, ok, err := r.own(ctx, name, p.past.Head)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -120,19 +120,19 @@ func (r *recorder) read(ctx context.Context) (pages map[string]page, recorded ma
 	return pages, recorded, nil
 }
 
-// own reads a commit; false if it is not the last one that this agent, or the one before it, wrote: another
-// key signed it, it cannot be read, or the branch was set back.
-func (r *recorder) own(ctx context.Context, id files.ID) (git.Head, bool, error) {
+// own reads a commit of a cluster's branch; false if it is not the last one that this agent, or the one before it, wrote
+// there: another key signed it, it cannot be read, or the branch was set back.
+func (r *recorder) own(ctx context.Context, cluster string, id files.ID) (git.Head, bool, error) {
 	head, err := published.SignedBy(ctx, r.repo, id, r.key)
 	if err != nil {
 		return head, false, ctx.Err()
 	}
 	sequence, err := observation.SequenceOf(head.Message)
-	if err != nil || sequence < r.last {
+	if err != nil || sequence < r.last[cluster] {
 		return head, false, nil
 	}
 	if heartbeat.GoesOn(sequence, r.now()) {
-		r.last = sequence
+		r.last[cluster] = sequence
 	}
 	return head, true, nil
 }

@@ -10,10 +10,93 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/observation"
+	"github.com/waybill-dev/waybill/reconciler/observe"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
 )
+
+// TestWhatIsObservedOfSeveralClusters: each has a branch of its own, that says why it is another one, above the sequence number before; an
+// agent that starts anew goes on from there, and where nothing may be written nothing counts as written.
+func TestWhatIsObservedOfSeveralClusters(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "-q", "--bare", ".")
+	repo, err := git.Open(t.Context(), git.Options{Location: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	begin := func(ahead time.Duration) *recorder {
+		r := &recorder{repo: repo, clusters: []string{"eu", "us"}, now: func() time.Time { return now.Add(ahead) }, may: func(context.Context) error { return nil }, last: map[string]uint64{}}
+		r.set([]*karmada.Cluster{{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}})
+		return r
+	}
+	next := func(version string) observe.Next {
+		return func(recorded map[string]*karmada.ClusterStatus, all []*karmada.Cluster) (map[string]*karmada.ClusterStatus, string) {
+			if len(all) != 1 || all[0].Name != "eu" {
+				t.Errorf("registered are %v", all)
+			}
+			changed := map[string]*karmada.ClusterStatus{}
+			why := ""
+			for _, name := range []string{"eu", "us"} {
+				if s := recorded[name]; s == nil || s.KubernetesVersion != version {
+					changed[name] = &karmada.ClusterStatus{KubernetesVersion: version}
+					why += name + ": it is " + version + "\n"
+				}
+			}
+			return changed, why
+		}
+	}
+	r, last := begin(0), map[string]uint64{}
+	for _, version := range []string{"v1", "v2"} {
+		recorded, err := r.record(t.Context(), next(version))
+		if err != nil || len(recorded) != 2 || recorded["us"].KubernetesVersion != version {
+			t.Fatalf("%s: recorded is %v, %v", version, recorded, err)
+		}
+		for _, name := range []string{"eu", "us"} {
+			message := run("log", "-1", "--format=%B", "waybill/observed/"+name)
+			sequence, err := observation.SequenceOf(message + "\n")
+			if err != nil || sequence <= last[name] || !strings.HasPrefix(message, "observed: "+name+": it is "+version+"\n") {
+				t.Errorf("%s: after %d it is %d, %v: %s", name, last[name], sequence, err, message)
+			}
+			last[name] = sequence
+		}
+	}
+	before := run("for-each-ref")
+	for range 2 {
+		now = now.Add(time.Second)
+		if recorded, err := r.record(t.Context(), next("v2")); err != nil || len(recorded) != 2 || run("for-each-ref") != before {
+			t.Errorf("what is written is written again: %v, %v", recorded, err)
+		}
+	}
+	r = begin(-time.Hour) // anew, by a clock that is behind
+	if recorded, err := r.record(t.Context(), next("v2")); err != nil || len(recorded) != 2 || run("for-each-ref") != before {
+		t.Errorf("what is written is written again: %v, %v", recorded, err)
+	}
+	refused := errors.New("another agent tells")
+	r.may = func(context.Context) error { return refused }
+	if recorded, err := r.record(t.Context(), next("v3")); !errors.Is(err, refused) || recorded != nil || run("for-each-ref") != before {
+		t.Errorf("where nothing may be written recorded is %v, %v", recorded, err)
+	}
+	r.may = func(context.Context) error { return nil }
+	if _, err := r.record(t.Context(), next("v3")); err != nil {
+		t.Fatal(err)
+	}
+	if sequence, err := observation.SequenceOf(run("log", "-1", "--format=%B", "waybill/observed/eu") + "\n"); err != nil || sequence <= last["eu"] {
+		t.Errorf("after %d it goes on with %d, %v", last["eu"], sequence, err)
+	}
+}
 
 // TestWhatAnotherOnePutIsWrittenOver puts commits on the branch of what an agent observes: one that nobody signed,
 // with the same content; 65 folders inside each other; one that the agent signed before. Where another agent tells, this one
@@ -40,7 +123,7 @@ func TestWhatAnotherOnePutIsWrittenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	r := recorder{repo: repo, clusters: []string{"eu"}, now: func() time.Time { return now }, may: func(context.Context) error { return nil }, key: &public}
+	r := recorder{repo: repo, clusters: []string{"eu"}, now: func() time.Time { return now }, may: func(context.Context) error { return nil }, key: &public, last: map[string]uint64{}}
 	r.set(nil)
 	const branch = "waybill/observed/eu"
 	version := 0
