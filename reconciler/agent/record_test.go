@@ -48,14 +48,14 @@ func TestWhatIsObservedOfSeveralClusters(t *testing.T) {
 				t.Errorf("registered are %v", all)
 			}
 			changed := map[string]*karmada.ClusterStatus{}
-			why := ""
+			var why []string
 			for _, name := range []string{"eu", "us"} {
 				if s := recorded[name]; s == nil || s.KubernetesVersion != version {
 					changed[name] = &karmada.ClusterStatus{KubernetesVersion: version}
-					why += name + ": it is " + version + "\n"
+					why = append(why, name+": it is "+version+"\n")
 				}
 			}
-			return changed, why
+			return changed, strings.Join(why, "")
 		}
 	}
 	r, last := begin(0), map[string]uint64{}
