@@ -173,7 +173,8 @@ func newRun(v *view, r run, target rollouts.Version) run {
 	r.Status.Run = runID(v, r.Status)
 	for n := range v.Clusters {
 		c, was := &v.Clusters[n], r.clusters[n]
-		if !r.known[n] || was.State == rollouts.Unchanged {
+		isUnchanged := r.known[n] && was.State == rollouts.Unchanged
+		if !r.known[n] || isUnchanged {
 			was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
 		}
 		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
@@ -188,7 +189,7 @@ func newRun(v *view, r run, target rollouts.Version) run {
 			next.WasUnhealthy = was.WasUnhealthy
 			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 		}
-		if next.Shows == "" && hasNothing(c) { // nothing came to it, so that it has nothing to say
+		if (next.Shows == "" || isUnchanged) && hasNothing(c) { // nothing came to it, so that it has nothing to say
 			next.Shows = target.Commit
 			next = entered(v, next, rollouts.Unchanged)
 		}
