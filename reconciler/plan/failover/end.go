@@ -66,9 +66,7 @@ func (e *Evictor) end(i *Placed) (*Moves, recheck.Recheck) {
 	out.Tasks, out.Over, out.Last = nil, slices.Clone(out.Over), slices.Clone(out.Last)
 	for _, t := range i.Moves.Tasks {
 		end := e.in.Settings.Evidence.Ends(i.Ref, &t, Copies{i.IsPlaced, i.Clusters, i.Before})
-		if !end.Next.IsZero() {
-			again = again.By(end.Next, e.in.Now)
-		}
+		again = again.By(end.Next, e.in.Now)
 		if end.Over {
 			out.Over = append(out.Over, t)
 			continue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,8 @@ var (
 	web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "web"}
 )
 
-// world is what a case is about: words like "eu", "us:bad" (tainted), "ap:unready" and "inner@us", a virtual one of us, are clusters.
+// world is what a case is about: words like "eu", "us:bad" (tainted), "us:seen" (tainted by what was observed), "us:bad+seen",
+// "ap:unready" and "inner@us", a virtual one of us, are clusters.
 type world struct {
 	clusters string
 	off      bool
@@ -38,14 +40,17 @@ type world struct {
 	before   *karmada.ResourceBinding
 	beside   *karmada.ResourceBinding // of another template
 	policy   karmada.PropagationSpec
-	goes     string // where a template would be placed: "us ap"; empty for nowhere
+	goes     string // where a template would be placed: "us ap", or "us=2 ap=1" with replicas; empty for nowhere
 	part     *failover.Moves
 	rate     float64 // of the pace; 0: nothing is paced
 	oneIn    int     // of how many clusters one may be left at a time; 0: all may
+	divided  bool    // its replicas are shared out
+	kept     bool    // something is wrong with it
 }
 
 func (w *world) evictor() *failover.Evictor {
 	var clusters []karmada.Cluster
+	marks := fleet.Marks{}
 	for word := range strings.FieldsSeq(w.clusters) {
 		name, is, _ := strings.Cut(word, ":")
 		name, host, isVirtual := strings.Cut(name, "@")
@@ -53,12 +58,15 @@ func (w *world) evictor() *failover.Evictor {
 		if isVirtual {
 			c.Annotations = map[string]string{karmada.VirtualOfAnnotation: host}
 		}
-		switch is {
-		case "bad":
-			at := metav1.NewTime(now.Add(-time.Minute))
-			c.Spec.Taints = []corev1.Taint{{Key: "bad", Effect: corev1.TaintEffectNoExecute, TimeAdded: &at}}
-		case "unready":
-			c.Status.Conditions = []metav1.Condition{{Type: karmada.ConditionReady, Status: metav1.ConditionFalse}}
+		for is := range strings.SplitSeq(is, "+") {
+			switch is {
+			case "bad", "seen":
+				at := metav1.NewTime(now.Add(-time.Minute))
+				c.Spec.Taints = append(c.Spec.Taints, corev1.Taint{Key: is, Effect: corev1.TaintEffectNoExecute, TimeAdded: &at})
+				marks[name] = append(marks[name], fleet.Mark{Key: is, Effect: corev1.TaintEffectNoExecute, Policy: true, Observed: is == "seen"})
+			case "unready":
+				c.Status.Conditions = []metav1.Condition{{Type: karmada.ConditionReady, Status: metav1.ConditionFalse}}
+			}
 		}
 		clusters = append(clusters, c)
 	}
@@ -74,12 +82,12 @@ func (w *world) evictor() *failover.Evictor {
 	if w.beside != nil {
 		bindings[object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "beside"}] = w.beside
 	}
-	return failover.New(failover.Input{Settings: &s, Fleet: fleet.New(clusters), Bindings: bindings, Now: now})
+	return failover.New(failover.Input{Settings: &s, Fleet: fleet.New(clusters), Marks: marks, Bindings: bindings, Now: now})
 }
 
 func (w *world) item() failover.Item {
 	p := policies.Propagation{Object: object.Decode("p", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: p, namespace: a}\n")).Objects[0], Spec: &w.policy}
-	return failover.Item{Ref: web, Policy: &p, Before: w.before, IsDelivered: true, IsPart: w.part != nil, Release: w.part}
+	return failover.Item{Ref: web, Policy: &p, Before: w.before, IsDelivered: true, IsDivided: w.divided, IsPart: w.part != nil, Release: w.part}
 }
 
 // run plays a plan of one template, and returns what it makes of its moves.
@@ -89,20 +97,24 @@ func (w *world) run() (moves *failover.Moves, ended failover.Ended) {
 		return nil, ended
 	}
 	moves, p := e.Resume(&item, e.Start())
-	moves, p = e.Begin(&item, moves, p, func([]karmada.TargetCluster, []string) place.Decision {
-		if w.goes == "" {
-			return place.Decision{Reason: place.NoClusterFit}
-		}
-		return place.Decision{Reason: place.Success, Targets: targets(w.goes)}
-	})
-	placed := failover.Placed{Item: item, Moves: moves, IsPlaced: w.goes != "", Clusters: targets(w.goes)}
+	moves, p = e.Begin(&item, moves, p, w.try)
+	placed := failover.Placed{Item: item, Moves: moves, IsPlaced: w.goes != "", Clusters: targets(w.goes), IsKept: w.kept}
 	ended = e.End([]failover.Placed{placed}, p)
 	return ended.Moves[0], ended
 }
 
+func (w *world) try([]karmada.TargetCluster, []string) place.Decision {
+	if w.goes == "" {
+		return place.Decision{Reason: place.NoClusterFit}
+	}
+	return place.Decision{Reason: place.Success, Targets: targets(w.goes)}
+}
+
 func targets(names string) (all []karmada.TargetCluster) {
-	for name := range strings.FieldsSeq(names) {
-		all = append(all, karmada.TargetCluster{Name: name})
+	for word := range strings.FieldsSeq(names) {
+		name, replicas, _ := strings.Cut(word, "=")
+		n, _ := strconv.Atoi(replicas)
+		all = append(all, karmada.TargetCluster{Name: name, Replicas: int32(n)})
 	}
 	return all
 }
