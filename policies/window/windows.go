@@ -23,7 +23,7 @@ func (w *Window) next(now time.Time) (next time.Time) {
 		next = began
 	}
 	began, ok = w.Schedule.Next(now.Add(-w.Duration))
-	if ended := began.Add(w.Duration); ok && ended.After(now) && (next.IsZero() || ended.Before(next)) {
+	if ended := began.Add(w.Duration); ok && (next.IsZero() || ended.Before(next)) {
 		next = ended
 	}
 	return next

@@ -57,6 +57,7 @@ func TestWindowsTogether(t *testing.T) {
 		{"one denies", Windows{lunch}, "12:00", 0, true, "2026-01-05T13:00:00Z"},
 		{"none allows yet", Windows{night}, "12:00", -1, true, "2026-01-05T22:00:00Z"},
 		{"one allows", Windows{lunch, night}, "23:00", -1, false, ""},
+		{"the first of two allows", Windows{night, of(false, "0 12 * * *", 1)}, "23:00", -1, false, ""},
 		{"denied, and then not allowed", Windows{night, early}, "05:30", 1, true, "2026-01-05T22:00:00Z"},
 		{"neither allowed nor not denied", Windows{night, lunch}, "12:30", 1, true, "2026-01-05T22:00:00Z"},
 	} {
@@ -71,5 +72,61 @@ func TestWindowsTogether(t *testing.T) {
 	}
 	if never := (Windows{of(true, "* * * * *", 1)}).Opens(at(t, "2026-01-05T00:00:00Z")); !never.IsZero() {
 		t.Errorf("what is always denied happens at %s", never)
+	}
+}
+
+// TestWhenAWindowChangesNext holds that the first of what opens or closes counts, whatever the order, and that what comes about no more,
+// as a day that is none in 2100, changes nothing.
+func TestWhenAWindowChangesNext(t *testing.T) {
+	of := func(deny bool, line string) Window {
+		s, err := Parse(line, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Window{Deny: deny, Schedule: s, Duration: 2 * time.Hour}
+	}
+	morning, noon, leap := of(true, "0 8 * * *"), of(true, "0 12 * * *"), of(false, "0 0 29 2 *")
+	for _, c := range []struct {
+		name        string
+		all         Windows
+		now         string
+		next, opens string // empty for never
+	}{
+		{"one opens", Windows{noon}, "2026-01-05T11:00:00Z", "2026-01-05T12:00:00Z", ""},
+		{"one closes before it opens again", Windows{noon}, "2026-01-05T13:00:00Z", "2026-01-05T14:00:00Z", "2026-01-05T14:00:00Z"},
+		{"the first opens", Windows{morning, noon}, "2026-01-05T07:00:00Z", "2026-01-05T08:00:00Z", ""},
+		{"the second opens", Windows{morning, noon}, "2026-01-05T11:00:00Z", "2026-01-05T12:00:00Z", ""},
+		{"one opens at last", Windows{leap}, "2096-02-28T23:00:00Z", "2096-02-29T00:00:00Z", "2096-02-29T00:00:00Z"},
+		{"one closes for good", Windows{leap}, "2096-02-29T01:00:00Z", "2096-02-29T02:00:00Z", ""},
+		{"one is closed for good", Windows{leap}, "2096-02-29T02:00:00Z", "", ""},
+		{"one is closed for good, and another opens", Windows{noon, leap}, "2096-02-29T02:00:00Z", "2096-02-29T12:00:00Z", ""},
+	} {
+		said := func(at time.Time) string {
+			if at.IsZero() {
+				return ""
+			}
+			return at.Format(time.RFC3339)
+		}
+		now := at(t, c.now)
+		if got := said(c.all.Next(now)); got != c.next {
+			t.Errorf("%s: next at %s, want %s", c.name, got, c.next)
+		}
+		if _, closed := c.all.Closed(now); closed {
+			if got := said(c.all.Opens(now)); got != c.opens {
+				t.Errorf("%s: opens at %s, want %s", c.name, got, c.opens)
+			}
+		}
+	}
+}
+
+// TestSundays holds that a line without weekday 7 is returned as it is.
+func TestSundays(t *testing.T) {
+	for line, want := range map[string]string{
+		"0  8 * * 1": "0  8 * * 1", "7 7 7 7 1": "7 7 7 7 1", "0 8 * *": "0 8 * *",
+		"0 8 * * 7": "0 8 * * 0", "0 8 * * 5-7": "0 8 * * 5,6,0", "0 8 * * 1,5-7/2": "0 8 * * 1,5,0", "0 8 * * 7-1": "0 8 * * 7-1",
+	} {
+		if got := Sundays(line); got != want {
+			t.Errorf("%q is %q, want %q", line, got, want)
+		}
 	}
 }

@@ -141,6 +141,7 @@ type expander struct {
 	recipes    map[object.Ref]string
 	restless   map[object.Ref]Restless
 	releases   releases
+	asks       bool // one that was rendered may be another one for each cluster
 	drew       bool
 	sensitive  bool
 	nested     nested

@@ -25,7 +25,7 @@ func (x *expander) parts(l *index.Policies, release *template.Template, base sco
 	}
 	noteRecipe(x, release.Object, &base)
 	rules := l.Overrides.Rules(release.Subject)
-	matching, asks := l.Matching(rules.List), x.asker(l, release)
+	matching := l.Matching(rules.List)
 	inner := x.innerRules(l)
 	alike := map[kin]*likeness{}
 	byRef, groups, failed := map[object.Ref]*template.Template{}, slices.Repeat([]int{template.NoGroup}, len(l.Fleet.Clusters())), map[string]bool{}
@@ -36,14 +36,16 @@ func (x *expander) parts(l *index.Policies, release *template.Template, base sco
 			continue
 		}
 		c := l.Fleet.Clusters()[i]
-		key := kin{matching: matching[i], within: inner.matching(c), cluster: c.Name}
-		if !asks(matching[i]) && virtual.Of(c.Source) == nil {
-			key.cluster, key.serves = "", x.serves(c)
+		key := kin{matching: matching[i], within: inner.matching(c), serves: x.serves(c)}
+		if virtual.Of(c.Source) != nil {
+			key.cluster = c.Name
 		}
 		like, known := alike[key]
 		if !known {
 			like = x.renderFor(l, release, matching[i], base, c)
-			like.group = len(alike)
+			if like.group = len(alike); like.asks {
+				key.cluster = c.Name
+			}
 			alike[key] = like
 		}
 		groups[i] = like.group
@@ -91,8 +93,8 @@ func noteRestless(known map[object.Ref]Restless, release *object.Object, job *en
 }
 
 // kin are the clusters for which a release is alike: the rules that match them, of the release and
-// of those within it, and either what their API servers serve, or the one cluster that the release
-// asks for.
+// of those within it, what their API servers serve, and the one cluster that is virtual, or that the
+// release, or one within it, asks for.
 type kin struct{ matching, within, cluster, serves string }
 
 // serves identifies what a release sees of a cluster's API server.
@@ -113,24 +115,7 @@ type likeness struct {
 	group   int
 	objects []*object.Object
 	failed  []state.ReleaseID
-}
-
-// asker tells, by the rules that match a cluster, whether a release may be another one for
-// each cluster: overrides may have it ask or draw.
-func (x *expander) asker(l *index.Policies, release *template.Template) func(matching string) bool {
-	known := map[string]bool{}
-	return func(matching string) bool {
-		asks, ok := known[matching]
-		if !ok {
-			o, bad := x.in.Override(l, release, matching)
-			if bad != nil {
-				o = release.Object // it is not rendered
-			}
-			asks = flux.AsksCluster(o)
-			known[matching] = asks
-		}
-		return asks
-	}
+	asks    bool // it, or a release within it, may be another one for each cluster
 }
 
 // renderFor overrides a release for a cluster and renders it.
@@ -144,7 +129,8 @@ func (x *expander) renderFor(l *index.Policies, release *template.Template, matc
 	base.cluster, base.within = c, x.within(l, release, overridden, c)
 	var objs []*object.Object
 	mark := len(x.replaced)
+	x.asks = false
 	failed := x.releases.during(func() { objs = x.unfoldFor([]*object.Object{overridden}, base) })
 	objs = x.withoutSources(objs, mark)
-	return &likeness{objects: objs, failed: failed}
+	return &likeness{objects: objs, failed: failed, asks: x.asks}
 }

@@ -134,6 +134,7 @@ func (x *expander) render(release *object.Object, s *scope) []*object.Object {
 	if release == nil {
 		return nil
 	}
+	x.asks = x.asks || flux.AsksCluster(release)
 	id := s.id(release)
 	if x.repository.SyncsItself(release, s.lookup) {
 		return nil // its folder is read as it is

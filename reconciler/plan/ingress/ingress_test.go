@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -41,12 +42,15 @@ spec:
 func write(t *testing.T, text string) (decided schedule.Result, res ingress.Result) {
 	t.Helper()
 	set, objects, diags := policies.Load(object.Decode("all.yaml", []byte(text)).Objects, nil)
-	if len(diags) > 0 {
+	if diag.HasErrors(diags) {
 		t.Fatal(diags)
 	}
 	in := schedule.Input{Policies: index.Of(set, nil, &index.Memo{}), State: &state.State{}, Memo: &schedule.Memo{}}
+	objects, madeOf, _ := rules.WithMade(objects, set.Ingresses, rules.Make)
 	for _, o := range objects {
-		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
+		tm := template.New(o, &template.Memo{})
+		tm.MadeOf = madeOf[o]
+		in.Templates = append(in.Templates, tm)
 	}
 	slices.SortFunc(in.Templates, func(a, b *template.Template) int { return a.Ref().Compare(b.Ref()) })
 	decided = schedule.Decide(in)

@@ -98,13 +98,13 @@ func (r Rules) decide(c *Copy, seen map[string]evict.Seen, now time.Time) Verdic
 		seen = nil // nobody is asked
 	case ByHealth:
 	}
-	rules := evict.Rules{Timeout: limit, KeepLast: way == ByHealth && !isUnwell(seen, c.Cluster)}
+	rules := evict.Rules{Timeout: limit, KeepLast: !isUnwell(seen[c.Cluster])}
 	since := metav1.NewTime(c.Since)
 	t := evict.Task{FromCluster: c.Cluster, CreationTimestamp: &since, PurgeMode: karmada.PurgeModeGracefully}
 	copies := evict.Copies{Placed: true}
 	for _, n := range c.New {
 		s, told := seen[n.Cluster]
-		isThere := told && n.IsPublished && s.Current && s.UpToDate
+		isThere := n.IsPublished && s.Current && s.UpToDate
 		copies.New = append(copies.New, evict.Copy{Told: told, Healthy: isThere && s.Done})
 	}
 	v := Verdict{Way: way}
@@ -144,10 +144,7 @@ func (c *Copy) isReported(seen map[string]evict.Seen) bool {
 }
 
 // isUnwell reports that the old copy is known not to be healthy, so that it is not the last one that is.
-func isUnwell(seen map[string]evict.Seen, cluster string) bool {
-	s, told := seen[cluster]
-	return told && s.Current && !s.Done
-}
+func isUnwell(old evict.Seen) bool { return old.Current && !old.Done }
 
 // together has what is done stay with what leaves the same cluster with it and is not, and definitions and namespaces
 // with all that stays there.

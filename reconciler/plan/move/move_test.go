@@ -15,9 +15,13 @@ var now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func ref(text string) object.Ref {
 	kind, name, _ := strings.Cut(text, "/")
-	r := object.Ref{Kind: kind, Namespace: "a", Name: name}
+	kind, group, _ := strings.Cut(kind, ".")
+	r := object.Ref{Group: group, Kind: kind, Namespace: "a", Name: name}
+	if group != "" {
+		return r
+	}
 	switch kind {
-	case "Deployment", "StatefulSet":
+	case "Deployment", "DaemonSet", "StatefulSet":
 		r.Group = "apps"
 	case "Job", "CronJob":
 		r.Group = "batch"
@@ -79,6 +83,7 @@ func TestDecide(t *testing.T) {
 		{"the old one was not well with another content, and the new one is not", both, time.Hour, "us", "", "eu:past us:bad", move.ByHealth, reason.LastCopy, 0},
 		{"no copy is healthy", both, time.Minute, "us", "", "eu:bad us:bad", move.ByHealth, reason.Moving, 9 * time.Minute},
 		{"no copy is healthy, to the end", both, time.Hour, "us", "", "eu:bad us:bad", move.ByHealth, "", 0},
+		{"it must not run twice, and had begun to leave", both, time.Minute, "us", move.OnceOnly, "eu:well us:bad", move.AtOnce, "", 0},
 		{"it must not run twice", both, 0, "us", move.OnceOnly, "eu:well us:bad", move.AtOnce, "", 0},
 	} {
 		c := move.Copy{Ref: ref("Deployment/web"), Cluster: "eu", Direct: tt.direct, Since: now.Add(-tt.since), Began: tt.since > 0}
@@ -100,7 +105,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestTogether has copies leave clusters: "CLUSTER KIND/NAME GROUP", those with "!" before them being well where they go.
+// TestTogether has copies leave clusters: "CLUSTER KIND/NAME GROUP", those with "!" before them being well where they go, and those
+// with "*" going at once.
 func TestTogether(t *testing.T) {
 	for _, tt := range []struct{ name, copies, stay string }{
 		{"what one policy sends", "!eu:Service/web:p eu:Deployment/web:p", "Service/web:StillNeeded Deployment/web:NewCopiesNotHealthy"},
@@ -110,14 +116,20 @@ func TestTogether(t *testing.T) {
 		{"what no policy sends", "!eu:ConfigMap/a: eu:ConfigMap/b:", "ConfigMap/b:NewCopiesNotHealthy"},
 		{"a definition", "!eu:CustomResourceDefinition/d:p eu:Deployment/web:q", "CustomResourceDefinition/d:StillNeeded Deployment/web:NewCopiesNotHealthy"},
 		{"a namespace", "!eu:Namespace/a:p eu:Deployment/web:q", "Namespace/a:StillNeeded Deployment/web:NewCopiesNotHealthy"},
+		{"what must not run twice", "*eu:Job/web:p eu:Deployment/web:p", "Deployment/web:NewCopiesNotHealthy"},
+		{"what others call a definition, or a namespace", "!eu:CustomResourceDefinition.example.com/d:q !eu:Namespace.example.com/a:q !eu:Widget.apiextensions.k8s.io/w:q !eu:ConfigMap/c:q eu:Deployment/web:p", "Deployment/web:NewCopiesNotHealthy"},
 		{"a definition of another cluster", "!us:CustomResourceDefinition/d:p eu:Deployment/web:q", "Deployment/web:NewCopiesNotHealthy"},
 	} {
 		var copies []move.Copy
 		says := evict.Evidence{}
 		for word := range strings.FieldsSeq(tt.copies) {
 			word, isWell := strings.CutPrefix(word, "!")
+			word, isDirect := strings.CutPrefix(word, "*")
 			f := strings.SplitN(word, ":", 3)
 			c := move.Copy{Ref: ref(f[1]), Cluster: f[0], Group: f[2], Since: now, New: []move.New{{Cluster: "ap", IsPublished: true}}}
+			if isDirect {
+				c.Direct = move.OnceOnly
+			}
 			if says[c.Ref] = seen("ap:bad"); isWell {
 				says[c.Ref] = seen("ap:well")
 			}
@@ -133,6 +145,18 @@ func TestTogether(t *testing.T) {
 		if got := strings.Join(stay, " "); got != tt.stay {
 			t.Errorf("%s: %q stay, want %q", tt.name, got, tt.stay)
 		}
+	}
+}
+
+// Where the health of one of two is waited for, and a time for the other, both are asked for again.
+func TestTwoWays(t *testing.T) {
+	reported, silent := ref("Deployment/web"), ref("ConfigMap/x")
+	copies := []move.Copy{
+		{Ref: reported, Cluster: "eu", Since: now, New: []move.New{{Cluster: "us"}}}, {Ref: silent, Cluster: "eu", Since: now, New: []move.New{{Cluster: "us"}}},
+	}
+	_, again := move.Rules{Wait: time.Minute, Timeout: time.Hour}.Decide(copies, evict.Evidence{reported: seen("eu:well")}, now)
+	if !again.Awaits || !again.At.Equal(now.Add(time.Minute)) {
+		t.Errorf("it is asked again %+v", again)
 	}
 }
 
@@ -154,6 +178,9 @@ func TestDirectOf(t *testing.T) {
 		{"Job", "", nil, move.OnceOnly},
 		{"CronJob", "", nil, move.OnceOnly},
 		{"ConfigMap", "Recreate", nil, ""},
+		{"DaemonSet", "Recreate", nil, ""},
+		{"Deployment.example.com", "Recreate", nil, ""},
+		{"StatefulSet.example.com", "", nil, ""},
 	} {
 		content := map[string]any{"spec": map[string]any{"strategy": map[string]any{"type": tt.strategy}}}
 		if got := move.DirectOf(ref(tt.kind+"/x"), content, tt.annotations...); got != tt.want {

@@ -22,6 +22,9 @@ func TestRecheck(t *testing.T) {
 		{"the later does not", in(time.Minute).By(now.Add(time.Hour), now), recheck.Recheck{Timed: true, At: now.Add(time.Minute)}},
 		{"of two, the earlier", in(time.Hour).And(in(time.Minute)), recheck.Recheck{Timed: true, At: now.Add(time.Minute)}},
 		{"never asks for nothing", recheck.Recheck{Awaits: true}.And(in(time.Minute)), recheck.Recheck{Timed: true, Awaits: true, At: now.Add(time.Minute)}},
+		{"of two, the earlier, whichever comes first", in(time.Minute).And(in(time.Hour)), recheck.Recheck{Timed: true, At: now.Add(time.Minute)}},
+		{"what clusters say may matter to either", recheck.Recheck{}.And(recheck.Recheck{Awaits: true}), recheck.Recheck{Awaits: true}},
+		{"what nothing asks for", recheck.Recheck{}.And(recheck.Recheck{}), recheck.Recheck{}},
 		{"and stays never", in(time.Minute).And(recheck.Recheck{}), recheck.Recheck{Timed: true, At: now.Add(time.Minute)}},
 	} {
 		if tt.got != tt.want {
