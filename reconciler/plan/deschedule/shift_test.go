@@ -148,12 +148,12 @@ func TestWhichReplicasLeave(t *testing.T) {
 				}
 				got = fmt.Sprintf("from %v full %v remain %v", from, s.Full, remain)
 			}
-			got += again(r)
+			all := []string{got + again(r)}
 			for _, d := range diags {
 				what, _, _ := strings.Cut(d.Message, ", and no other")
-				got += ", " + what
+				all = append(all, what)
 			}
-			if got != tt.want {
+			if got := strings.Join(all, ", "); got != tt.want {
 				t.Errorf("it shifts\n%s; want\n%s", got, tt.want)
 			}
 		})

@@ -48,7 +48,8 @@ func overridden(l *index.Policies, release *template.Template, matching string) 
 func (w *world) render(jobs []engine.Job) ([]engine.Rendered, error) {
 	out := make([]engine.Rendered, len(jobs))
 	for i, j := range jobs {
-		path, given, cluster := "", strings.NewReplacer(), ""
+		var path, cluster string
+		given := strings.NewReplacer()
 		switch {
 		case j.Helm != nil:
 			path = j.Helm.Chart.Path
@@ -319,11 +320,8 @@ func TestWhatFailingReleasesHide(t *testing.T) {
 				if f.ID.Cluster != "" {
 					line = f.ID.Cluster + "/" + line
 				}
-				for _, c := range []string{"eu", "us"} {
-					if f.In(c) {
-						line += " " + c
-					}
-				}
+				in := slices.DeleteFunc([]string{"eu", "us"}, func(c string) bool { return !f.In(c) })
+				line += " " + strings.Join(in, " ")
 				if len(f.Targets) > 0 {
 					line += " to " + strings.Join(slices.Sorted(maps.Keys(f.Targets)), " ")
 				}

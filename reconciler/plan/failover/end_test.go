@@ -102,11 +102,13 @@ func TestSentences(t *testing.T) {
 	}{
 		{"it moves", world{clusters: "eu:bad us", before: in("eu"), goes: "us"}, nil},
 		{
-			"the fleet is not ready", world{clusters: "eu:bad us:unready ap:unready", before: in("eu"), goes: "us"},
+			"the fleet is not ready",
+			world{clusters: "eu:bad us:unready ap:unready", before: in("eu"), goes: "us"},
 			[]string{"2 clusters of 3 are not ready (ap, us), and nothing moves while 55 % are not, or more: Deployment.apps/a/web would"},
 		},
 		{
-			"the fleet was not ready", world{clusters: "eu:bad us", record: failover.Record{Frozen: true}, before: in("eu"), goes: "us"},
+			"the fleet was not ready",
+			world{clusters: "eu:bad us", record: failover.Record{Frozen: true}, before: in("eu"), goes: "us"},
 			[]string{"so many clusters were not ready that nothing moved, and until 2026-01-01T12:01:00Z nothing does: Deployment.apps/a/web would"},
 		},
 		{"there is nowhere else", world{clusters: "eu:bad us", keepLast: true, before: in("eu")}, []string{"Deployment.apps/a/web should leave a cluster, and no other takes it"}},
@@ -115,16 +117,19 @@ func TestSentences(t *testing.T) {
 		{"two clusters do not answer, and it is nowhere else", world{clusters: "eu:seen us:seen", before: in("eu us")}, []string{"Deployment.apps/a/web should leave a cluster, and no other takes it"}},
 		{"its turn comes", world{clusters: "eu:bad us", record: failover.Record{Moved: now}, before: in("eu"), goes: "us"}, nil},
 		{
-			"no copy is healthy", world{clusters: "eu us", keepLast: true, before: in("us", task("eu", time.Hour)), seen: evict.Evidence{web: {"us": {}}}, goes: "us"},
+			"no copy is healthy",
+			world{clusters: "eu us", keepLast: true, before: in("us", task("eu", time.Hour)), seen: evict.Evidence{web: {"us": {}}}, goes: "us"},
 			[]string{"Deployment.apps/a/web left a cluster, and the old copy stays there although its time is over: no other copy is healthy"},
 		},
 		{"what is to be preserved is known", world{clusters: "eu:bad us", policy: preserves, before: in("eu"), seen: known, goes: "us"}, nil},
 		{
-			"what is to be preserved is not known", world{clusters: "eu:bad us", policy: preserves, before: in("eu"), goes: "us"},
+			"what is to be preserved is not known",
+			world{clusters: "eu:bad us", policy: preserves, before: in("eu"), goes: "us"},
 			[]string{"Deployment.apps/a/web should leave a cluster, and what its policy preserves of its status there cannot be read"},
 		},
 		{
-			"nobody says how it is", world{clusters: "eu us", policy: fails(), seen: evict.Evidence{web: nil}, before: in("eu")},
+			"nobody says how it is",
+			world{clusters: "eu us", policy: fails(), seen: evict.Evidence{web: nil}, before: in("eu")},
 			[]string{"ConfigMap a/p has Deployment.apps/a/web leave clusters where it is not healthy, and no cluster says whether it is"},
 		},
 		{"nobody was asked how it is", world{clusters: "eu us", policy: fails(), before: in("eu")}, nil},

@@ -1,6 +1,7 @@
 package ingress_test
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,10 +65,7 @@ func told(t *testing.T, res *ingress.Result, of object.Ref) string {
 			continue
 		}
 		if is, found := d.Backends[cluster]; found {
-			line += " found"
-			for _, name := range is.Names.All() {
-				line += " " + name
-			}
+			line += strings.TrimSuffix(" found "+strings.Join(slices.Collect(maps.Values(is.Names.All())), " "), " ")
 			if is.Lacks {
 				line += ", and lacks"
 			}
