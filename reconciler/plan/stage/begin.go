@@ -172,31 +172,37 @@ func newRun(v *view, r run, target rollouts.Version) run {
 	}
 	r.Status.Run = runID(v, r.Status)
 	for n := range v.Clusters {
-		c, was := &v.Clusters[n], r.clusters[n]
-		isUnchanged := r.known[n] && was.State == rollouts.Unchanged
-		if !r.known[n] || isUnchanged {
-			was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
-		}
-		next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
-		switch isGone := was.State == rollouts.Leaving && !c.Has; { // it lost the unit, and does not get it again
-		case isGone:
-			next.Shows = ""
-		case c.Misses && !was.Outdated:
-			next.Shows = shownInstead(r.Status, c)
-		}
-		if was.State != rollouts.Healthy {
-			hasFailed := isReleased(&was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && !isMistake(&was)
-			next.WasUnhealthy = was.WasUnhealthy
-			next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
-		}
-		if (next.Shows == "" || isUnchanged) && hasNothing(c) { // nothing came to it, so that it has nothing to say
-			next.Shows = target.Commit
-			next = entered(v, next, rollouts.Unchanged)
-		}
-		r.set(n, placed(v, &r.Status, next, c))
+		c := &v.Clusters[n]
+		r.set(n, placed(v, &r.Status, atTheStart(v, &r, n), c))
 	}
 	r.Status.Stages = stageStatuses(v, nil)
 	return r
+}
+
+// atTheStart is a cluster of a run that begins, by what was recorded of it.
+func atTheStart(v *view, r *run, n int) rollouts.Cluster {
+	c, was := &v.Clusters[n], r.clusters[n]
+	isUnchanged := r.known[n] && was.State == rollouts.Unchanged
+	if !r.known[n] || isUnchanged {
+		was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
+	}
+	next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
+	switch isGone := was.State == rollouts.Leaving && !c.Has; { // it lost the unit, and does not get it again
+	case isGone:
+		next.Shows = ""
+	case c.Misses && !was.Outdated:
+		next.Shows = shownInstead(r.Status, c)
+	}
+	if was.State != rollouts.Healthy {
+		hasFailed := isReleased(&was) && (was.State == rollouts.Failed || was.State == rollouts.Failing) && !isMistake(&was)
+		next.WasUnhealthy = was.WasUnhealthy
+		next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
+	}
+	if (next.Shows == "" || isUnchanged) && hasNothing(c) { // nothing came to it, so that it has nothing to say
+		next.Shows = r.Status.Target.Commit
+		return entered(v, next, rollouts.Unchanged)
+	}
+	return next
 }
 
 // shownInstead is what a cluster shows to which what it was to show did not come: the base if it has that, and otherwise nothing that is
