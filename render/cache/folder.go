@@ -14,7 +14,7 @@ import (
 )
 
 // Folder is a folder on disk that holds values by key, as long as they are together no
-// more than so many bytes: what was used longest ago goes. Losing it, or any of it, costs
+// more than so many bytes: what was written longest ago goes. Losing it, or any of it, costs
 // time only, so that nothing it does fails: a value that cannot be read is not there. Its
 // files are for their owner alone, since values may hold secrets. It is safe for
 // concurrent use, by several processes, too.

@@ -12,7 +12,7 @@ type Chart struct {
 // chartLists is what a kustomization says of charts.
 type chartLists struct {
 	HelmCharts  []Chart `json:"helmCharts"`
-	HelmGlobals struct {
+	HelmGlobals *struct {
 		ChartHome string `json:"chartHome"`
 	} `json:"helmGlobals"`
 	Inflators []struct {
@@ -23,15 +23,20 @@ type chartLists struct {
 	} `json:"helmChartInflationGenerator"`
 }
 
-// Charts lists the charts of a kustomization, and the folder beside it in which they are looked for first.
+// Charts lists the charts of a kustomization, and the folder beside it in which they are looked for first: as Kustomize has it, what its
+// helmGlobals say, and where it has none the last folder that its helmChartInflationGenerator names.
 func Charts(data []byte) (all []Chart, home string) {
 	var k chartLists
 	if sigsyaml.Unmarshal(data, &k) != nil {
 		return nil, "" // building the root says what is wrong with it
 	}
-	home = k.HelmGlobals.ChartHome
+	if k.HelmGlobals != nil {
+		home = k.HelmGlobals.ChartHome
+	}
 	for _, c := range k.Inflators {
-		home = c.Home
+		if k.HelmGlobals == nil && c.Home != "" {
+			home = c.Home
+		}
 		k.HelmCharts = append(k.HelmCharts, Chart{c.Name, c.Repo, c.Version})
 	}
 	if home == "" {

@@ -73,7 +73,10 @@ func TestChartsOfAKustomization(t *testing.T) {
 		{"one", "helmCharts: [{name: web, repo: 'https://charts.example.com', version: 1.0.0}]\n", []references.Chart{{Name: "web", Repo: "https://charts.example.com", Version: "1.0.0"}}, "charts"},
 		{"in another folder", "helmGlobals: {chartHome: ../charts}\nhelmCharts: [{name: web}]\n", []references.Chart{{Name: "web"}}, "../charts"},
 		{"by the older field", "helmChartInflationGenerator: [{chartName: web, chartRepoUrl: 'https://charts.example.com', chartVersion: 1.0.0, chartHome: own}]\n", []references.Chart{{Name: "web", Repo: "https://charts.example.com", Version: "1.0.0"}}, "own"},
-		{"by the older field, without a folder", "helmGlobals: {chartHome: ../charts}\nhelmChartInflationGenerator: [{chartName: web}]\n", []references.Chart{{Name: "web"}}, "charts"},
+		{"by the older field, without a folder", "helmGlobals: {chartHome: ../charts}\nhelmChartInflationGenerator: [{chartName: web}]\n", []references.Chart{{Name: "web"}}, "../charts"},
+		{"by the older field, with another folder", "helmGlobals: {chartHome: ../charts}\nhelmChartInflationGenerator: [{chartName: web, chartHome: own}]\n", []references.Chart{{Name: "web"}}, "../charts"},
+		{"by the older field, and something else for all", "helmGlobals: {configHome: x}\nhelmChartInflationGenerator: [{chartName: web, chartHome: own}]\n", []references.Chart{{Name: "web"}}, "charts"},
+		{"by the older field, the last of which has no folder", "helmChartInflationGenerator: [{chartName: a, chartHome: own}, {chartName: b}]\n", []references.Chart{{Name: "a"}, {Name: "b"}}, "own"},
 		{"by both", "helmCharts: [{name: a}]\nhelmChartInflationGenerator: [{chartName: b}]\n", []references.Chart{{Name: "a"}, {Name: "b"}}, "charts"},
 		{"what cannot be read", "helmCharts: [\n", nil, ""},
 	} {

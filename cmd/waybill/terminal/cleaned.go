@@ -11,7 +11,8 @@ import (
 
 // Cleaned returns a writer to w for everything that is printed but what kubectl's commands bring of containers. What
 // clusters, sources and servers say may have characters that command a terminal: they are written as \x1b, so that they
-// are seen and do nothing. Our own colours pass where the terminal has colours. A text is written whole: no colour or
+// are seen and do nothing, also where a terminal reads
+// single bytes. Our own colours pass where the terminal has colours. A text is written whole: no colour or
 // character begins in one and ends in the next.
 func Cleaned(w io.Writer) io.Writer { return cleaned{w} }
 
@@ -19,7 +20,7 @@ type cleaned struct{ out io.Writer }
 
 // Write implements io.Writer.
 func (c cleaned) Write(text []byte) (int, error) {
-	if !bytes.ContainsFunc(text, isCommand) {
+	if utf8.Valid(text) && !bytes.ContainsFunc(text, isCommand) {
 		return c.out.Write(text)
 	}
 	var clean bytes.Buffer
@@ -31,6 +32,9 @@ func (c cleaned) Write(text []byte) (int, error) {
 			continue
 		}
 		r, n := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && n == 1 {
+			r = rune(rest[0]) // as a terminal of eight bits reads it
+		}
 		if isCommand(r) {
 			fmt.Fprintf(&clean, `\x%02x`, r)
 		} else {

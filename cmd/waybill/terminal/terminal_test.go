@@ -15,6 +15,7 @@ func TestWhatCommandsATerminalIsShown(t *testing.T) {
 		"a\rb\x00\x7f":           `a\x0db\x00\x7f`,
 		"\u009b31m, \u00a0ü":     `\x9b31m, ` + "\u00a0ü",
 		"\xff\x1b":               "\xff" + `\x1b`,
+		"\x9b31m, \xe9":          `\x9b31m, ` + "\xe9",
 		"":                       "",
 	} {
 		var out bytes.Buffer
