@@ -10,7 +10,8 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// written decodes objects, one a line, as "FILE KIND NAMESPACE/NAME SPEC".
+// written decodes objects, one a line, as "FILE KIND NAMESPACE/NAME SPEC"; of what has data in place of a spec more fields may stand
+// after that, behind a semicolon each.
 func written(t *testing.T, lines string) (objs []*object.Object) {
 	t.Helper()
 	groups := map[string]string{
@@ -30,7 +31,7 @@ func written(t *testing.T, lines string) (objs []*object.Object) {
 		namespace, name, _ := strings.Cut(fields[2], "/")
 		key := "spec"
 		if group == "v1" {
-			key = "data"
+			key, fields[3] = "data", strings.ReplaceAll(fields[3], "; ", "\n")
 		}
 		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: %s}\n%s: %s\n", group, fields[1], name, namespace, key, fields[3])
 		d := object.Decode(fields[0], []byte(text))

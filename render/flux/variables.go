@@ -116,12 +116,15 @@ func (r *reader) plain(o *object.Object, kind string) (map[string]string, error)
 	return out, nil
 }
 
-// texts returns what a ConfigMap or Secret holds, decoded.
+// texts returns what a ConfigMap or Secret holds, decoded. Flux looks at no binaryData, and an API server puts stringData over data.
 func texts(o *object.Object, kind string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, field := range []string{"binaryData", "data", "stringData"} {
+	out, fields := map[string]string{}, []string{"data"}
+	if kind == "Secret" {
+		fields = append(fields, "stringData")
+	}
+	for _, field := range fields {
 		values, _ := fieldAt(o.Content(), field).(map[string]any)
-		encoded := kind == "Secret" && field == "data" || field == "binaryData"
+		encoded := kind == "Secret" && field == "data"
 		for key, v := range values {
 			text, ok := v.(string)
 			if !ok {
