@@ -245,3 +245,40 @@ func TestADigestIsOfAllThatIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatHoldsData: a StatefulSet does where its volumes go with it, or where that cannot be told.
+func TestWhatHoldsData(t *testing.T) {
+	const set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: x, namespace: a}\nspec: "
+	stateful := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "a", Name: "x"}
+	for _, tt := range []struct {
+		name string
+		of   object.Ref
+		has  string // its manifest; empty: none
+		want bool
+	}{
+		{"a ConfigMap", object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}, "", false},
+		{"a Namespace", object.Ref{Kind: "Namespace", Name: "x"}, "", true},
+		{"a Namespace of another group", object.Ref{Group: "example.com", Kind: "Namespace", Name: "x"}, "", false},
+		{"a claim", object.Ref{Kind: "PersistentVolumeClaim", Namespace: "a", Name: "x"}, "", true},
+		{"a volume", object.Ref{Kind: "PersistentVolume", Name: "x"}, "", true},
+		{"a definition", object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "x"}, "", true},
+		{"volumes are deleted", stateful, set + "{persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}}\n", true},
+		{"volumes are kept", stateful, set + "{persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain}}\n", false},
+		{"volumes of replicas that go are deleted", stateful, set + "{persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}}\n", false},
+		{"it does not say", stateful, set + "{replicas: 1}\n", false},
+		{"it cannot be read", stateful, set + "[", true},
+		{"it is not there", stateful, "", false},
+		{"a Deployment that says so", object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "x"}, set + "{persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}}\n", false},
+	} {
+		var has *files.Blob
+		switch o := object.Decode("x.yaml", []byte(tt.has)).Objects; {
+		case len(o) == 1:
+			has = files.NewBlob(o[0].YAML())
+		case tt.has != "":
+			has = files.NewBlob([]byte(tt.has))
+		}
+		if got := HoldsData(tt.of, has); got != tt.want {
+			t.Errorf("%s: %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 )
 
 // source makes a source of lines: "NAME in FILE" is a ConfigMap, "NAME in FILE of CLUSTER" one
-// in a cluster's own directory, "broken FILE DIGEST" a file that cannot be read, and "twice NAME"
+// in a cluster's own directory, "broken FILE DIGEST" a file that cannot be read, or a folder if it ends with a slash, and "twice NAME"
 // or "twice NAME of CLUSTER" a ConfigMap that stands there twice, so that neither is used.
 func source(t *testing.T, commit string, lines ...string) render.Source {
 	t.Helper()
@@ -23,7 +23,8 @@ func source(t *testing.T, commit string, lines ...string) render.Source {
 		f := strings.Fields(line)
 		switch f[0] {
 		case "broken":
-			s.Broken = append(s.Broken, render.Broken{Path: f[1], Digest: f[2]})
+			path, isFolder := strings.CutSuffix(f[1], "/")
+			s.Broken = append(s.Broken, render.Broken{Path: path, Dir: isFolder, Digest: f[2]})
 			continue
 		case "twice":
 			b := render.Broken{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: f[1]}}
@@ -98,6 +99,12 @@ func TestRestore(t *testing.T) {
 		{"both are", [][]string{{"x in a"}, {"broken b 1", "broken c 1"}, {"broken c 1"}, {}}, "[]"},
 		{"what is broken for long hides nothing new", [][]string{{"x in a", "broken b 1"}, {"broken b 1"}}, "[]"},
 		{"unless it changes", [][]string{{"x in a", "broken b 1"}, {"broken b 2"}}, "[x@1]"},
+		{"nor does a folder with what is broken in it for long", [][]string{{"x in a", "broken d/k 1"}, {"broken d/ 1"}}, "[]"},
+		{"unless that changes", [][]string{{"x in a", "broken d/k 1"}, {"broken d/ 2"}}, "[x@1]"},
+		{"or is in another folder", [][]string{{"x in a", "broken dd/k 1"}, {"broken d/ 1"}}, "[x@1]"},
+		{"a folder that is broken for long hides nothing new", [][]string{{"x in a", "broken d/ 1"}, {"broken d/ 1"}}, "[]"},
+		{"unless it changes, too", [][]string{{"x in a", "broken d/ 1"}, {"broken d/ 2"}}, "[x@1]"},
+		{"what stood in a folder that breaks stays", [][]string{{"x in d/a", "y in dd"}, {"y in dd", "broken d/ 1"}}, "[x@1 y@2]"},
 		{"what moves to a cluster is not missing", [][]string{{"x in a", "y in b"}, {"x in own of eu", "broken b 1"}}, "[cluster eu/ConfigMap/a/x@2 y@1]"},
 		{"a cluster's own stays", [][]string{{"x in own of eu", "x in ours of us"}, {"x in ours of us", "broken own 1"}}, "[cluster eu/ConfigMap/a/x@1 cluster us/ConfigMap/a/x@2]"},
 		{"and moves while broken", [][]string{{"x in own of eu", "x in ours of us"}, {"x in ours of us", "broken own 1"}, {"x in ours of us", "broken new 1"}}, "[cluster eu/ConfigMap/a/x@1 cluster us/ConfigMap/a/x@3]"},

@@ -1,6 +1,10 @@
 package forgeflags
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,6 +106,41 @@ func TestWhoOpens(t *testing.T) {
 		}
 		if _, err := f.OpenedBy(""); err == nil {
 			t.Errorf("%s: without a token it is opened", args)
+		}
+	}
+}
+
+// TestWhetherAnAppAsks: an app asks in place of whoever has the token, with the key that is named.
+func TestWhetherAnAppAsks(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for name, data := range map[string][]byte{
+		"key":   pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
+		"other": []byte("no key"), "token": []byte("of-a-file"),
+	} {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name, token, args string
+		want              string // of the error; empty: none
+	}{
+		{"an app", "", "--github-app-id 1 --github-app-key-file key", ""},
+		{"an app beside a token of the environment", "of-the-job", "--github-app-id 1 --github-app-key-file key", ""},
+		{"an app beside a token of a file", "", "--github-app-id 1 --github-app-key-file key --token-file token", ""},
+		{"a key that is none", "of-the-job", "--github-app-id 1 --github-app-key-file other", "the private key of the GitHub App is none"},
+		{"a key that is not there", "of-the-job", "--github-app-id 1 --github-app-key-file gone", "reading --github-app-key-file"},
+		{"an app at another forge", "of-the-job", "--forge gitea --github-app-id 1 --github-app-key-file key", "only GitHub has apps"},
+		{"a token", "of-the-job", "", ""},
+	} {
+		t.Setenv("WAYBILL_FORGE_TOKEN", tt.token)
+		f, _ := parsed(t, append(strings.Fields("--forge github --forge-url https://github.com --forge-repository acme/fleet"), strings.Fields(tt.args)...)...)
+		if _, err := f.Opened(); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
 }

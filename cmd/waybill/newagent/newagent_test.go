@@ -37,3 +37,46 @@ func TestWhatMakesNoAgent(t *testing.T) {
 		}
 	}
 }
+
+// TestWhichImageRuns: the one that is named; where that has neither a tag nor a digest, it has the tag of the chart.
+func TestWhichImageRuns(t *testing.T) {
+	ofTheChart := imageFor(t, "")
+	_, tag, ok := strings.Cut(ofTheChart, ":")
+	if !ok {
+		t.Fatalf("the chart runs %q, which has no tag", ofTheChart)
+	}
+	const digest = "@sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"
+	for image, want := range map[string]string{
+		"waybill":                                    "waybill:" + tag,
+		"waybill:1.2.3":                              "waybill:1.2.3",
+		"registry.example.com/waybill":               "registry.example.com/waybill:" + tag,
+		"registry.example.com:5000/waybill":          "registry.example.com:5000/waybill:" + tag,
+		"registry.example.com:5000/team/waybill:1.2": "registry.example.com:5000/team/waybill:1.2",
+		"registry.example.com:5000/waybill" + digest: "registry.example.com:5000/waybill" + digest,
+		"registry.example.com/waybill:1.2" + digest:  "registry.example.com/waybill:1.2" + digest,
+	} {
+		if got := imageFor(t, image); got != want {
+			t.Errorf("of %s it is %q, want %q", image, got, want)
+		}
+	}
+}
+
+// imageFor is the image that an agent runs of which a command line names one.
+func imageFor(t *testing.T, image string) string {
+	t.Helper()
+	flags := pflag.NewFlagSet("join", pflag.ContinueOnError)
+	a := Flags(flags)
+	if err := flags.Parse([]string{"--agent", "--repository", "https://git.example/branches", "--agent-image", image}); err != nil {
+		t.Fatal(err)
+	}
+	_, manifests, err := a.Manifests("eu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(manifests), " image: ")
+	if !ok {
+		t.Fatalf("no image is in\n%s", manifests)
+	}
+	named, _, _ := strings.Cut(after, "\n")
+	return named
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/interpret"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
@@ -326,4 +327,52 @@ func TestAMemoDistinguishesWhatIsPreserved(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWhatIsPreserved: what a policy says stays in a cluster when it is no longer sent there, but for what a FederatedHPA becomes,
+// which would go on scaling.
+func TestWhatIsPreserved(t *testing.T) {
+	const text = `
+{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: eu}, spec: {syncMode: Pull}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement: {}
+  propagateDeps: true
+  preserveResourcesOnDeletion: %t
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: a}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: a}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x, envFrom: [{configMapRef: {name: settings}}]}]}}}
+---
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: FederatedHPA
+metadata: {name: web, namespace: a}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 1, maxReplicas: 5}
+`
+	for preserves, want := range map[bool][]string{
+		true:  {"ConfigMap/a/settings", "Deployment.apps/a/web"},
+		false: nil,
+	} {
+		r := of(t, fmt.Sprintf(text, preserves), nil)
+		var stay []string
+		for _, row := range r.Rows {
+			data, err := r.Blobs.At(row.Wants[0].Blob).Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := object.Decode("x.yaml", data).Objects[0]; o.Annotations()[interpret.PreserveAnnotation] == "true" {
+				stay = append(stay, row.Ref.String())
+			}
+		}
+		if len(r.Rows) != 3 || !slices.Equal(stay, want) {
+			t.Errorf("of %d objects these stay: %v; want %v", len(r.Rows), stay, want)
+		}
+	}
 }

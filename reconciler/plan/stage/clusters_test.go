@@ -18,6 +18,21 @@ func TestClusters(t *testing.T) {
 			{"10:05", "healthy p1 p2", "b2: x", "Updating _unmatched"},
 			{"10:06", "healthy x", "", "Done b2"},
 		}},
+		{"one joins a stage that soaks", "asked", "canary: c1; prod: p1", []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "", "Soaking canary TimedWait"},
+			{"10:02", "join c2 canary", "b2: c2", "Soaking canary NotHealthy c2:Released"},
+			{"10:03", "failed c2", "", "Soaking canary NotHealthy c2:Failing"},
+			{"10:04", "", "", "Soaking canary TimedWait c2:Failed"}, // its failure counts for nothing
+		}},
+		{"one joins a stage that waits for its approval", "asked", "canary: c1; prod: p1", []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "", ""},
+			{"10:11", "", "", "Approving canary ApprovalMissing"},
+			{"10:12", "join c2 canary", "b2: c2", "Soaking canary NotHealthy c2:Released"},
+			{"10:13", "failed c2", "", "Soaking canary NotHealthy c2:Failing"},
+			{"10:14", "", "", "Approving canary ApprovalMissing c2:Failed"}, // its failure counts for nothing
+		}},
 		{"one joins while the run is stopped", "simple", four, []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "healthy c1", "b2: p1 p2", ""},

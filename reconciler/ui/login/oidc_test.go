@@ -404,6 +404,14 @@ func TestForgedSessions(t *testing.T) {
 	if who, err := s.guard.Who(r); err != nil || who.User != "ann" {
 		t.Errorf("the right one: %v, %v", who, err)
 	}
+	for name, guard := range map[string]*login.OIDC{
+		"another client": {Issuer: s.guard.Issuer, ClientID: "another", Key: s.guard.Key, Now: s.guard.Now},
+		"another issuer": {Issuer: s.guard.Issuer + "/", ClientID: s.guard.ClientID, Key: s.guard.Key, Now: s.guard.Now},
+	} {
+		if who, err := guard.Who(r); err == nil {
+			t.Errorf("it is taken for that of %s by %s", who.User, name)
+		}
+	}
 }
 
 func TestCookiesAreKeptFromScripts(t *testing.T) {
