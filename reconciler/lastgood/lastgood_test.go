@@ -102,6 +102,7 @@ func TestRestore(t *testing.T) {
 		{"nor does a folder with what is broken in it for long", [][]string{{"x in a", "broken d/k 1"}, {"broken d/ 1"}}, "[]"},
 		{"unless that changes", [][]string{{"x in a", "broken d/k 1"}, {"broken d/ 2"}}, "[x@1]"},
 		{"or is in another folder", [][]string{{"x in a", "broken dd/k 1"}, {"broken d/ 1"}}, "[x@1]"},
+		{"or is a file, and no folder, of which the name begins alike", [][]string{{"x in a", "broken b.yaml 1"}, {"broken b 1"}}, "[x@1]"},
 		{"a folder that is broken for long hides nothing new", [][]string{{"x in a", "broken d/ 1"}, {"broken d/ 1"}}, "[]"},
 		{"unless it changes, too", [][]string{{"x in a", "broken d/ 1"}, {"broken d/ 2"}}, "[x@1]"},
 		{"what stood in a folder that breaks stays", [][]string{{"x in d/a", "y in dd"}, {"y in dd", "broken d/ 1"}}, "[x@1 y@2]"},
