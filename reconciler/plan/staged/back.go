@@ -32,10 +32,17 @@ func isElsewhere(c *comparison, v *laid, r object.Ref) bool {
 
 // missed are the clusters to which what they are recorded to show did not come, as where the guard held them, where a run to another target
 // begins: the target of the run before, of those that were released, or the base, where that went back. Of one that is not recorded, which
-// shows the base, it is told if the guard holds it, or it does not answer.
+// shows the base, as of each where nothing was recorded, it is told if the guard holds it, or it does not answer.
 func missed(c *comparison, target rollouts.Version, base *laid, areBase, back groups.Set) groups.Set {
+	behind := func(recorded groups.Set) groups.Set {
+		others := groups.First(len(c.in.Clusters)).Without(recorded).Without(areBase)
+		return groups.Where(len(c.in.Clusters), func(i int) bool { return base != nil && others.Has(i) && stayedBehind(c, base, i) })
+	}
 	before := c.unit.Before
-	if before == nil || before.Status.Target == target {
+	if before == nil {
+		return behind(groups.Set{})
+	}
+	if before.Status.Target == target {
 		return groups.Set{}
 	}
 	var all groups.Set
@@ -43,9 +50,8 @@ func missed(c *comparison, target rollouts.Version, base *laid, areBase, back gr
 	switch p := before.Status.Phase; {
 	case p == rollouts.Returning:
 		return recorded.Without(areBase).Without(back)
-	case p == rollouts.Done && base != nil:
-		others := groups.First(len(c.in.Clusters)).Without(recorded).Without(areBase)
-		all = groups.Where(len(c.in.Clusters), func(i int) bool { return others.Has(i) && stayedBehind(c, base, i) })
+	case p == rollouts.Done:
+		all = behind(recorded)
 	}
 	was := c.of(before.Status.Target)
 	if len(before.Clusters) == 0 || was == nil {
