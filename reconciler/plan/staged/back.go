@@ -45,12 +45,12 @@ func missed(c *comparison, target rollouts.Version, base *laid, areBase, back gr
 	if before.Status.Target == target {
 		return groups.Set{}
 	}
-	var all groups.Set
 	recorded := recordedOf(c, func(rollouts.Cluster) bool { return true })
-	switch p := before.Status.Phase; {
-	case p == rollouts.Returning:
+	if before.Status.Phase == rollouts.Returning {
 		return recorded.Without(areBase).Without(back)
-	case p == rollouts.Done:
+	}
+	var all groups.Set
+	if before.Status.Phase == rollouts.Done {
 		all = behind(recorded)
 	}
 	was := c.of(before.Status.Target)
