@@ -103,7 +103,8 @@ func (t *table) leftByRef(out *carried) map[object.Ref]groups.By[state.Left] {
 // releases is what the next state says of releases: what they rendered to, what those that
 // failed rendered to before, and what held clusters may still have of before. Once it is
 // settled that nothing is held, releases that failed are remembered with what they are made
-// from now, be it without an object, so that nothing is looked for in them any longer.
+// from now, be it without an object, so that nothing is looked for in them any longer. Of one
+// that is remembered so that stays while something is held.
 func (t *table) releases(out *carried) []state.Release {
 	held := out.held()
 	settled := out.allowed || len(held) == 0
@@ -121,7 +122,7 @@ func (t *table) releases(out *carried) []state.Release {
 		if settled {
 			inputs = f.Inputs
 		}
-		if _, rendered := all[f.ID]; rendered || f.Objects != nil || settled {
+		if _, rendered := all[f.ID]; rendered || f.Objects != nil || f.Before != "" || settled {
 			add(f.ID, f.Objects, inputs)
 		}
 	}
