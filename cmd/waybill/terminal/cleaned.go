@@ -11,9 +11,8 @@ import (
 
 // Cleaned returns a writer to w for everything that is printed but what kubectl's commands bring of containers. What
 // clusters, sources and servers say may have characters that command a terminal: they are written as \x1b, so that they
-// are seen and do nothing, also where a terminal reads
-// single bytes. Our own colours pass where the terminal has colours. A text is written whole: no colour or
-// character begins in one and ends in the next.
+// are seen and do nothing, also where a terminal reads single bytes. Our own colours pass where the terminal has colours.
+// A text is written whole: no colour or character begins in one and ends in the next.
 func Cleaned(w io.Writer) io.Writer { return cleaned{w} }
 
 type cleaned struct{ out io.Writer }

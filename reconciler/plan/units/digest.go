@@ -84,7 +84,7 @@ func (d *digester) template(h hash.Hash, decision *schedule.Decision) {
 }
 
 // policyDigest is over what of a policy says where its templates go: neither what it says of failover, nor whether
-// dispatching is suspended, which act at once.
+// dispatching is suspended, which act at once; package older reads these of the source of now.
 func policyDigest(p *policies.Propagation) string {
 	spec := *p.Spec
 	spec.Failover, spec.Suspension = nil, nil
