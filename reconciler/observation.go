@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/evict"
@@ -16,6 +17,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/registration"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -114,16 +116,35 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 	}
 	of := reports.Moves{
 		Bindings: in.State.Bindings, Leaving: in.State.Leaving, Failover: config.Failover, Published: in.Published, Addresses: config.Publish.Addresses(),
-		Clusters: registration.Written(obs.Source.Objects), Registered: registered,
+		Registered: reporting(&obs.Source, &in.State, registered),
 	}
 	obs.Ask = func(ctx context.Context, moving map[object.Ref][]string) (evict.Evidence, error) {
 		return r.Reports().EvidenceOf(ctx, heads, of, moving)
 	}
 	in.Evidence, err = r.Reports().Evidence(ctx, heads, of)
 	if err == nil && plan.Stages(&in.State, &obs.Source) {
-		in.Staging.Seen, err = r.Reports().Seen(ctx, heads, registered)
+		in.Staging.Seen, err = r.Reports().Seen(ctx, heads, of.Registered)
 	}
 	return heads, err
+}
+
+// reporting returns what lists the clusters whose reports count: those that a source registers and, where a part of it cannot
+// be used, those as they were published that may stand there. They are planned for as they were last good.
+func reporting(src *render.Source, published *state.State, registered func() []*karmada.Cluster) func() ([]*karmada.Cluster, error) {
+	return func() ([]*karmada.Cluster, error) {
+		all := registered()
+		if published.Root() == nil || len(src.Broken) == 0 && len(all) == len(registration.Written(src.Objects)) {
+			return all, nil
+		}
+		before, err := state.Clusters(published.Root())
+		if err != nil {
+			return nil, err
+		}
+		before = slices.DeleteFunc(before, func(was *karmada.Cluster) bool {
+			return slices.ContainsFunc(all, func(c *karmada.Cluster) bool { return c.Name == was.Name })
+		})
+		return slices.Concat(all, before), nil
+	}
 }
 
 // goOn finds how branches go on whose history was lost, for one who writes.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/evict"
 	"github.com/waybill-dev/waybill/policies/karmada"
@@ -24,15 +23,14 @@ import (
 )
 
 // Moves is of what it is asked whether it moves: the decisions of the state, by how the source fails over, and what is
-// published for the clusters that it registers.
+// published for the clusters whose reports count.
 type Moves struct {
 	Bindings   map[object.Ref]*karmada.ResourceBinding
 	Leaving    []state.Leaving // what leaves clusters for others
 	Failover   render.Failover
-	Clusters   []*object.Object          // as they are written
-	Registered func() []*karmada.Cluster // asked if anything moves
-	Published  map[string]tree.Published // by cluster
-	Addresses  render.Addresses          // at which clusters are published
+	Registered func() ([]*karmada.Cluster, error) // asked if anything moves
+	Published  map[string]tree.Published          // by cluster
+	Addresses  render.Addresses                   // at which clusters are published
 }
 
 // Evidence reads what the status branches of heads, and those that agents write, say of what
@@ -57,8 +55,12 @@ func (r *Reader) EvidenceOf(
 	if r.isSilent(heads) {
 		return all, nil
 	}
-	mappings := mappingsOf(of.Clusters)
-	said, err := r.hear(ctx, heads, of.Registered())
+	registered, err := of.Registered()
+	if err != nil {
+		return nil, err
+	}
+	mappings := mappingsOf(registered)
+	said, err := r.hear(ctx, heads, registered)
 	if err != nil {
 		return nil, err
 	}
@@ -258,15 +260,11 @@ func fileOf(root *files.Folder, path string) *files.Blob {
 	return e.Blob
 }
 
-// mappingsOf returns the mappings of the clusters that are registered, by name; nil for one with
-// an API server of its own.
-func mappingsOf(clusters []*object.Object) map[string]*virtual.Mapping {
-	all := map[string]*virtual.Mapping{}
-	for _, o := range clusters {
-		if o.Annotations()[karmada.VirtualOfAnnotation] != "" {
-			c := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: o.Ref().Name, Annotations: o.Annotations()}}
-			all[c.Name] = virtual.Of(&c)
-		}
+// mappingsOf returns the mappings of clusters, by name; nil for one with an API server of its own.
+func mappingsOf(clusters []*karmada.Cluster) map[string]*virtual.Mapping {
+	all := make(map[string]*virtual.Mapping, len(clusters))
+	for _, c := range clusters {
+		all[c.Name] = virtual.Of(c)
 	}
 	return all
 }

@@ -120,7 +120,7 @@ func (f *fleet) asked() (evict.Seen, bool, error) {
 		Clusters: []karmada.TargetCluster{{Name: "eu"}}, GracefulEvictionTasks: []karmada.GracefulEvictionTask{{FromCluster: "us"}},
 	}}
 	all, err := f.reader.Evidence(f.Context(), heads, reports.Moves{
-		Bindings: map[object.Ref]*karmada.ResourceBinding{web: binding}, Published: f.published, Registered: func() []*karmada.Cluster { return f.clusters },
+		Bindings: map[object.Ref]*karmada.ResourceBinding{web: binding}, Published: f.published, Registered: func() ([]*karmada.Cluster, error) { return f.clusters, nil },
 	})
 	s, ok := all[web]["eu"]
 	return s, ok, err
@@ -298,7 +298,7 @@ func TestForWhichFileAWordCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := f.reader.Seen(t.Context(), heads, func() []*karmada.Cluster { return f.clusters })
+		all, err := f.reader.Seen(t.Context(), heads, func() ([]*karmada.Cluster, error) { return f.clusters, nil })
 		if err != nil || all["eu"] == nil {
 			t.Fatalf("%s: what is seen is %v, %v", tt.name, all, err)
 		}
@@ -391,7 +391,7 @@ func TestTheRepositoryOfAgentsIsAway(t *testing.T) {
 	}
 	binding := &karmada.ResourceBinding{Spec: karmada.ResourceBindingSpec{GracefulEvictionTasks: []karmada.GracefulEvictionTask{{FromCluster: "eu"}}}}
 	if _, err := f.reader.Evidence(ctx, heads, reports.Moves{
-		Bindings: map[object.Ref]*karmada.ResourceBinding{web: binding}, Registered: func() []*karmada.Cluster { return f.clusters },
+		Bindings: map[object.Ref]*karmada.ResourceBinding{web: binding}, Registered: func() ([]*karmada.Cluster, error) { return f.clusters, nil },
 	}); err == nil {
 		t.Error("who stops takes that for an answer")
 	}
@@ -423,7 +423,7 @@ func TestWhatIsSeenAtOnce(t *testing.T) {
 		heads = append(heads, at)
 	}
 	look := func(n int) bool {
-		all, err := f.reader.Seen(t.Context(), heads[n], func() []*karmada.Cluster { return f.clusters })
+		all, err := f.reader.Seen(t.Context(), heads[n], func() ([]*karmada.Cluster, error) { return f.clusters, nil })
 		if err != nil || all["eu"] == nil {
 			t.Errorf("what is seen is %v, %v", all, err)
 			return false

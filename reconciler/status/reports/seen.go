@@ -19,12 +19,15 @@ import (
 // stages. A cluster is left out of which no branch counts. While the repository of the agents is away, what was heard
 // last counts.
 func (r *Reader) Seen(
-	ctx context.Context, heads map[string]files.ID, registered func() []*karmada.Cluster,
+	ctx context.Context, heads map[string]files.ID, registered func() ([]*karmada.Cluster, error),
 ) (map[string]*staged.Seen, error) {
 	if r.isSilent(heads) {
 		return nil, nil
 	}
-	of := registered()
+	of, err := registered()
+	if err != nil {
+		return nil, err
+	}
 	said, err := r.hear(ctx, heads, of)
 	if err != nil {
 		return nil, err
