@@ -78,8 +78,8 @@ var messages = map[Reason]string{
 // Message says it in a sentence.
 func (r Reason) Message() string { return messages[r] }
 
-// Freezes reports a reason for which nothing of an object is carried out in any cluster.
-func (r Reason) Freezes() bool { return r == Nowhere || r == Twice || r == Short }
+// Follows reports a reason that nothing about the object in the cluster gives: it follows from what is in the way elsewhere.
+func (r Reason) Follows() bool { return r == Nowhere || r == Twice || r == Short || r == Together }
 
 // IsAside reports a reason that stands for itself: what stays or waits for it keeps nothing from being
 // carried out in other clusters.

@@ -38,7 +38,7 @@ func TestEveryReasonHasACodeAndASentence(t *testing.T) {
 func TestWhatReasonsDo(t *testing.T) {
 	for _, tt := range []struct {
 		reason                   Reason
-		freezes, aside, outlasts bool
+		follows, aside, outlasts bool
 	}{
 		{Nowhere, true, false, false},
 		{Twice, true, false, false},
@@ -49,14 +49,14 @@ func TestWhatReasonsDo(t *testing.T) {
 		{Unlisted, false, true, false},
 		{WaitsForStage, false, true, false},
 		{WaitsToGoOut, false, true, false},
-		{Together, false, false, false},
+		{Together, true, false, false},
 		{Lost, false, false, true},
 		{HoldsData, false, false, true},
 		{LastCopy, false, false, true},
 		{Moving, false, false, false},
 	} {
-		if r := tt.reason; r.Freezes() != tt.freezes || r.IsAside() != tt.aside || r.Outlasts() != tt.outlasts {
-			t.Errorf("%s freezes: %t, is aside: %t, outlasts: %t", r, r.Freezes(), r.IsAside(), r.Outlasts())
+		if r := tt.reason; r.Follows() != tt.follows || r.IsAside() != tt.aside || r.Outlasts() != tt.outlasts {
+			t.Errorf("%s follows: %t, is aside: %t, outlasts: %t", r, r.Follows(), r.IsAside(), r.Outlasts())
 		}
 	}
 }

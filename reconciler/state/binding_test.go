@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,35 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 			}
 			if Placed(b) != tt.isPlaced {
 				t.Errorf("it is placed: %t", Placed(b))
+			}
+		})
+	}
+}
+
+// TestWhatFollowsIsRecorded shows that what is missed because of something elsewhere is read back where no binding can say it: for an
+// object that has none any longer, as one of a policy that is gone, and in the state after that, too.
+func TestWhatFollowsIsRecorded(t *testing.T) {
+	for why, isRecorded := range map[reason.Reason]bool{
+		reason.Nowhere: true, reason.Twice: true, reason.Short: true, reason.Together: true,
+		reason.Failed: false, reason.Held: false, // which is found again
+	} {
+		t.Run(string(why), func(t *testing.T) {
+			gone := NewBinding("apps/v1", web)
+			gone.Spec.Clusters = targets("a", "b")
+			earlier := State{Bindings: map[object.Ref]*karmada.ResourceBinding{web: gone}}
+			for range 2 {
+				c := Content{}
+				leave(&c, web, LeftIn{Left{Reason: why}, "b"})
+				folder, err := Encode(c, &earlier, nil)
+				if err == nil {
+					earlier, err = Decode(folder, nil)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := earlier.Missed[web]; slices.Equal(got, []string{"b"}) != isRecorded || earlier.Bindings[web] != nil {
+					t.Errorf("it is missed in %v, and the binding is %+v", got, earlier.Bindings[web])
+				}
 			}
 		})
 	}

@@ -73,21 +73,22 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 			continue
 		}
 		if old := earlier.binding(r); old != nil {
-			switch b := said.leftOver(old, c.Left[r]); {
-			case !isNowhere(b):
-				bindings = append(bindings, b)
-			case c.Unrendered[r]:
+			b := said.leftOver(old, c.Left[r])
+			isGone := isNowhere(b)
+			if isGone && c.Unrendered[r] {
 				b.Status.Conditions = nil // it is placed anew when it can be rendered
-				bindings = append(bindings, b)
 			}
-			continue
+			if !isGone || c.Unrendered[r] {
+				bindings = append(bindings, b)
+				continue
+			}
 		}
 		k := kept{Object: r}
 		for i, l := range c.Left[r].All() {
 			switch {
 			case l.Kept:
 				k.Clusters = append(k.Clusters, c.cluster(i))
-			case l.Reason.Freezes():
+			case l.Reason.Follows():
 				k.Missing = append(k.Missing, c.cluster(i))
 			}
 		}
