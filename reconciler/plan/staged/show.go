@@ -36,10 +36,7 @@ func (c *comparison) show(out *stage.Output, rs *rows) {
 		case as.laid == nil:
 			kept = kept.Or(g.Clusters)
 		case !as.isNow: // otherwise it goes back to what the source says
-			writes := g.Clusters.Without(c.standing(as))
-			if out.IsBack {
-				writes = writes.Without(as.unwritten)
-			}
+			writes := g.Clusters.Without(c.standing(as)).Without(as.unwritten)
 			c.write(writes, as, rs)
 			kept = kept.Or(g.Clusters.Without(writes))
 		}
