@@ -486,7 +486,7 @@ func (s *writer) replace(b *book.Book) {
 // writes waits until so many books were written, and returns them.
 func (p *pair) writes(n int) []book.Book {
 	p.Helper()
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		if all := p.writer.books(); len(all) >= n {
 			return all
 		} else if time.Since(began) > time.Hour {

@@ -32,8 +32,8 @@ func releasedSome(v *view, r run, s *rollouts.Stage) run {
 
 // eligible are the clusters of a stage that may be released, in the order in which they are: first those that failed by
 // a version that this one replaces, which it cannot break any more; last those that were unhealthy before. One that the guard holds waits for
-// that in its turn; when its stage is over nothing of the run waits for it, so that it is to have the target like the others: what is divided
-// keeps its replicas elsewhere as long as it does not.
+// that in its turn; when its stage is over nothing of the run waits for it, so that it is to have the target like the others before the run
+// ends: what is divided keeps its replicas elsewhere as long as it does not.
 func eligible(v *view, r run, stage string) (all []int) {
 	isOver := isStageOver(&r.Status, stage)
 	for _, n := range v.members[stage] {
@@ -55,9 +55,9 @@ func eligible(v *view, r run, stage string) (all []int) {
 	return all
 }
 
-// isStageOver reports a stage that is over, as each is when the run is done.
+// isStageOver reports a stage of a run that is over, while the run is not.
 func isStageOver(s *rollouts.Status, stage string) bool {
-	return s.Phase == rollouts.Done || slices.ContainsFunc(s.Stages, func(st rollouts.StageStatus) bool { return st.Name == stage && st.Phase == rollouts.Done })
+	return slices.ContainsFunc(s.Stages, func(st rollouts.StageStatus) bool { return st.Name == stage && st.Phase == rollouts.Done })
 }
 
 // unwritable returns a record in which the clusters of a stage failed for which the target cannot be made.
