@@ -169,7 +169,7 @@ func (a *Allowance) Said(held []Held, digest string) (diags []diag.Diagnostic) {
 	for _, c := range held {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.Held, Severity: diag.Error, Hint: hint,
-			Message: fmt.Sprintf("cluster %s is held: %s%s", c.Cluster, c.Hold.Reason, examples(c.Hold.Removals)),
+			Message: fmt.Sprintf("cluster %s is held: %s%s", c.Cluster, c.Hold.Reason, c.Hold.examples()),
 		})
 	}
 	return diags
@@ -180,7 +180,7 @@ func Released(held []Held) (diags []diag.Diagnostic) {
 	for _, c := range held {
 		diags = append(diags, diag.Diagnostic{
 			Code: diag.Released, Severity: diag.Warning,
-			Message: fmt.Sprintf("cluster %s was held and is released%s: %s%s", c.Cluster, approvedBy(c.By), c.Hold.Reason, examples(c.Hold.Removals)),
+			Message: fmt.Sprintf("cluster %s was held and is released%s: %s%s", c.Cluster, approvedBy(c.By), c.Hold.Reason, c.Hold.examples()),
 		})
 	}
 	return diags
@@ -195,8 +195,12 @@ func approvedBy(by []string) string {
 }
 
 // examples prints the first removals with their causes.
-func examples(rs []Removal) string {
+func (h *Hold) examples() string {
 	const most = 3
+	rs, what := h.Removals, ": "
+	if h.isEdited {
+		what = "; it would lose "
+	}
 	var parts []string
 	for _, r := range rs[:min(most, len(rs))] {
 		parts = append(parts, fmt.Sprintf("%s (%s)", r.Object, r.Cause))
@@ -207,5 +211,5 @@ func examples(rs []Removal) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return ": " + strings.Join(parts, "; ")
+	return what + strings.Join(parts, "; ")
 }

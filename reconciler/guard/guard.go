@@ -4,6 +4,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,6 +25,8 @@ const ProtectedLabel = "resourcetemplate.karmada.io/deletion-protected"
 type Hold struct {
 	Reason   string    `json:"reason"`
 	Removals []Removal `json:"removals,omitempty"`
+
+	isEdited bool // it is held whatever it would lose
 }
 
 // Removal is an object that a cluster would lose.
@@ -85,7 +88,7 @@ func (g *Guard) Judge(n Next) *Hold {
 	if held == nil {
 		return &Hold{Reason: reason}
 	}
-	return &Hold{Reason: held.Reason + "; and " + reason, Removals: held.Removals}
+	return &Hold{Reason: held.Reason + "; and " + reason, Removals: held.Removals, isEdited: held.isEdited}
 }
 
 func (g *Guard) judge(n Next) *Hold {
@@ -93,10 +96,7 @@ func (g *Guard) judge(n Next) *Hold {
 	if p.Built == nil && len(p.Foreign) > 0 {
 		return &Hold{Reason: "the branch exists and was not written by Waybill"}
 	}
-	if p.Edited {
-		return &Hold{Reason: "somebody else edited files of the branch" + p.Edit + "; publishing would undo that"}
-	}
-	if p.Built == nil || p.Built.ID() == n.Tree.ID() {
+	if !p.Edited && (p.Built == nil || p.Built.ID() == n.Tree.ID()) {
 		return nil
 	}
 	l, err := g.lost(p, n.Tree)
@@ -106,14 +106,14 @@ func (g *Guard) judge(n Next) *Hold {
 	if n.Virtual != nil {
 		l = &tree.Lost{Refs: templates(n.Virtual, l.Refs), Labelled: templates(n.Virtual, l.Labelled), Before: l.Before}
 	}
-	reason := g.reason(g.judged(l, n.Cluster), n)
-	if reason == "" {
-		reason = g.HoldReason
+	reason := cmp.Or(g.reason(g.judged(l, n.Cluster), n), g.HoldReason)
+	if p.Edited { // which is said in the same words whatever it would lose, for they are recorded
+		reason = "somebody else edited files of the branch" + p.Edit + "; publishing would undo that"
 	}
 	if reason == "" {
 		return nil
 	}
-	h := &Hold{Reason: reason}
+	h := &Hold{Reason: reason, isEdited: p.Edited}
 	for _, r := range l.Refs {
 		h.Removals = append(h.Removals, Removal{Object: r, Cause: g.Cause(r, n.Cluster)})
 	}

@@ -81,6 +81,7 @@ func TestJudge(t *testing.T) {
 			g.ContentUnknown, g.InSource = true, func(object.Ref) bool { return true }
 		}, "cannot be rendered"},
 		{"somebody edited the branch", many, many, func(_ *Guard, p *tree.Published) { p.Edited = true }, "edited"},
+		{"somebody edited the branch, and little goes", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(_ *Guard, p *tree.Published) { p.Edited = true }, "edited files of the branch; publishing would undo that"},
 		{"somebody else's branch", "", many, func(_ *Guard, p *tree.Published) {
 			p.Built, p.Foreign = nil, map[string]files.Entry{"README": {}}
 		}, "not written by Waybill"},
@@ -101,6 +102,8 @@ func TestJudge(t *testing.T) {
 			case hold == nil && tt.want == "":
 			case hold == nil || tt.want == "" || !strings.Contains(hold.Reason, tt.want):
 				t.Errorf("it is held: %+v, want %q", hold, tt.want)
+			case strings.HasSuffix(tt.name, ", and little goes") && (len(hold.Removals) != 1 || hold.Removals[0].Object.Name != "e"):
+				t.Errorf("it would lose %v", hold.Removals)
 			}
 		})
 	}

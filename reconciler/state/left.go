@@ -83,21 +83,27 @@ func (c *Content) recorded(earlier *State) (bindings []*karmada.ResourceBinding,
 				continue
 			}
 		}
-		k := kept{Object: r}
-		for i, l := range c.Left[r].All() {
-			switch {
-			case l.Kept:
-				k.Clusters = append(k.Clusters, c.cluster(i))
-			case l.Reason.Follows():
-				k.Missing = append(k.Missing, c.cluster(i))
-			}
-		}
-		if len(k.Clusters)+len(k.Missing) > 0 {
+		if k := c.unbound(r); len(k.Clusters)+len(k.Missing) > 0 {
 			without = append(without, k)
 		}
 	}
 	slices.SortFunc(bindings, func(x, y *karmada.ResourceBinding) int { return TemplateRef(x).Compare(TemplateRef(y)) })
 	return bindings, without
+}
+
+// unbound says where an object is kept that has no binding, and where it is missing because of something elsewhere: what else is missing is
+// found again.
+func (c *Content) unbound(r object.Ref) kept {
+	k := kept{Object: r}
+	for i, l := range c.Left[r].All() {
+		switch {
+		case l.Kept:
+			k.Clusters = append(k.Clusters, c.cluster(i))
+		case l.Reason.Follows():
+			k.Missing = append(k.Missing, c.cluster(i))
+		}
+	}
+	return k
 }
 
 // binding returns the binding of a template; nil if there is none.
