@@ -31,9 +31,9 @@ func releasedSome(v *view, r run, s *rollouts.Stage) run {
 }
 
 // eligible are the clusters of a stage that may be released, in the order in which they are: first those that failed by
-// a version that this one replaces, which it cannot break any more; last those that were unhealthy before. One that the guard holds waits for
-// that in its turn; when its stage is over nothing of the run waits for it, so that it is to have the target like the others before the run
-// ends: what is divided keeps its replicas elsewhere as long as it does not.
+// a version that this one replaces, which it cannot break any more; last those that were unhealthy before. One that the
+// guard holds waits for that in its turn. When its stage is over nothing of the run waits for it, so that it is to have the
+// target like the others before the run ends: what is divided keeps its replicas elsewhere as long as it does not.
 func eligible(v *view, r run, stage string) (all []int) {
 	isOver := isStageOver(&r.Status, stage)
 	for _, n := range v.members[stage] {
