@@ -246,7 +246,7 @@ func BenchmarkFacts(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		seen, err := r.Seen(b.Context(), heads, func() []*karmada.Cluster { return clusters })
+		seen, err := r.Seen(b.Context(), heads, func() ([]*karmada.Cluster, error) { return clusters, nil })
 		if err != nil {
 			b.Fatal(err)
 		}
