@@ -154,7 +154,7 @@ func (c *comparison) of(v rollouts.Version) *laid {
 // collect finds the objects of the unit. Shown are the commits whose versions matter, and target is the version of the run; nil
 // if it cannot be read.
 func (c *comparison) collect(shown []string, target *laid) {
-	all := slices.Clone(c.unit.Refs)
+	all := slices.Concat(c.unit.Refs, c.unit.leaves())
 	for _, v := range c.versions {
 		if v != nil {
 			all = append(all, v.Refs...)
@@ -183,7 +183,7 @@ func (c *comparison) collect(shown []string, target *laid) {
 // isWaiting reports an object of which the run is not: one that the unit has by the source only, which clusters may have, if it came from
 // elsewhere, or one that stays with the unit, that the source wants, and that the target does not have, for another policy claims it there.
 func isWaiting(c *comparison, r object.Ref, shown []string, target *laid) bool {
-	if target == nil || target.isNow {
+	if target == nil || target.isNow || slices.Contains(c.unit.leaves(), r) {
 		return false
 	}
 	now := c.versions[c.in.Revision]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/reconciler/groups"
+	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -63,4 +64,31 @@ func keepLast(c *comparison, given groups.Set, rs *rows) {
 	for _, r := range c.refs {
 		c.keep([]object.Ref{r}, c.last[r].And(given), rs)
 	}
+}
+
+// leaving are the objects that clusters lose by a run and that its base does not have, either, as those of a version that it replaced: no
+// version tells of them any more once all show the target, and clusters have still to say that they are gone.
+func leaving(c *comparison, out *stage.Output) (all []object.Ref) {
+	base, target := c.of(out.Base), c.of(out.Target)
+	switch {
+	case out.Phase == rollouts.Done:
+		return nil
+	case target == nil, base == nil && out.Base.IsKnown():
+		return c.unit.leaves()
+	}
+	for _, r := range c.refs {
+		isIn := func(v *laid) bool { return v != nil && !v.line(r).Clusters().IsEmpty() }
+		if !isIn(base) && !isIn(target) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// leaves are the objects of the record that clusters lose by a run that is open.
+func (u *Unit) leaves() []object.Ref {
+	if u.Before == nil || u.Before.Status.Phase == rollouts.Done {
+		return nil
+	}
+	return u.Before.Leaves
 }

@@ -147,6 +147,9 @@ func Settle(in Input) Result {
 		}
 		out := c.decide()
 		out.After = withDivided(out.After, c)
+		if out.After != nil && u.Recorded == nil {
+			out.After.Leaves = leaving(c, &out)
+		}
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, &rs)
 		}

@@ -105,7 +105,7 @@ func decode(u Unit, from *files.Blob, stages *files.Folder) (r Rollout, isOurs b
 	if f.APIVersion != APIVersion || f.Kind != Kind || f.Metadata.Name != u.Name || f.Status.Phase == "" {
 		return r, false, fmt.Errorf("%s.yaml: it is no %s of that name", u, Kind)
 	}
-	r.Strategy, r.Status, r.Stays = f.Spec, f.Status, f.Stays
+	r.Strategy, r.Status, r.Stays, r.Leaves = f.Spec, f.Status, f.Stays, f.Leaves
 	if stages == nil {
 		return r, isOurs, nil
 	}

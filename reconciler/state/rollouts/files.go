@@ -23,6 +23,8 @@ type unitFile struct {
 	Status     Status   `json:"status"`
 	// Stays is Rollout.Stays.
 	Stays []object.Ref `json:"stays,omitempty"`
+	// Leaves is Rollout.Leaves.
+	Leaves []object.Ref `json:"leaves,omitempty"`
 }
 
 type metadata struct {
@@ -31,7 +33,7 @@ type metadata struct {
 }
 
 func (r *Rollout) unitFile() unitFile {
-	return unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status, r.Stays}
+	return unitFile{APIVersion, Kind, metadata{r.Unit.Name, r.Unit.Namespace}, r.Strategy, r.Status, r.Stays, r.Leaves}
 }
 
 // stageFile is the file of a stage.

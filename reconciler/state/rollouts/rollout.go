@@ -68,6 +68,8 @@ type Rollout struct {
 	Status   Status
 	// Stays are objects that another unit claims now, and that go out with this one until the runs of both are over.
 	Stays []object.Ref
+	// Leaves are objects that clusters lose by the run and that its base does not have, either: those of a version that it replaced.
+	Leaves []object.Ref
 	// Clusters are those of the unit while a run is open, by name; afterwards those that do not show the
 	// target yet.
 	Clusters map[string]Cluster
