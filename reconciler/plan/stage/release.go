@@ -22,7 +22,7 @@ func releasedSome(v *view, r run, s *rollouts.Stage) run {
 			break
 		}
 		c := &v.Clusters[n]
-		e := released(v, r.clusters[n], r.Status.Target)
+		e := rested(v, released(v, r.clusters[n], r.Status.Target), c)
 		e.Evidence = c.Evidence.Ref
 		r.set(n, e)
 		room--
