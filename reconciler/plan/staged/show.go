@@ -224,7 +224,11 @@ func (c *comparison) write(clusters groups.Set, v old, rs *rows) {
 	for _, r := range c.refs {
 		row, is, have := rs.edit(r), v.line(r), c.have[r]
 		wants := is.Clusters()
-		in := clusters.And(wants.Or(row.Clusters())) // it leaves others, by either version
+		of := wants.Or(row.Clusters()) // it leaves others, by either version
+		if v.decision(r) == nil && !v.isAnew {
+			of = of.Or(have.Clusters()) // it came from elsewhere, and goes with the run
+		}
+		in := clusters.And(of)
 		in = groups.Where(len(c.in.Clusters), func(i int) bool { return in.Has(i) && !c.wantsNow(row, i, is.at(i).blob) })
 		goes := v.isAnew && !isElsewhere(c, v.laid, r)
 		for i := range in.All() {
