@@ -34,7 +34,8 @@ func open() rollouts.Rollout {
 			"c1":   {Stage: "canary", Shows: "b2", State: rollouts.Healthy, Released: noon, Since: noon, Evidence: "waybill/status/c1@77d0"},
 			"gone": {Shows: "a1", State: rollouts.Leaving},
 		},
-		Stays: []object.Ref{{Kind: "ConfigMap", Namespace: "team", Name: "settings"}},
+		Stays:  []object.Ref{{Kind: "ConfigMap", Namespace: "team", Name: "settings"}},
+		Leaves: []object.Ref{{Kind: "ConfigMap", Namespace: "team", Name: "old"}},
 		Divided: []rollouts.Division{
 			{Commit: "a1", Object: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "api"}, Clusters: map[string]int32{}},
 			{Commit: "a1", Object: web, Clusters: map[string]int32{"c1": 4, "gone": 8}},
@@ -85,9 +86,10 @@ func TestRecordsAreReadAgain(t *testing.T) {
 // What is the same as before is neither read nor written again, and nothing comes of that but speed.
 func TestWhatIsTheSameIsTakenFromBefore(t *testing.T) {
 	edits := map[string]func(r *rollouts.Rollout){
-		"nothing":   func(*rollouts.Rollout) {},
-		"a phase":   func(r *rollouts.Rollout) { r.Status.Phase = rollouts.Approving },
-		"an object": func(r *rollouts.Rollout) { r.Stays = []object.Ref{{Kind: "ConfigMap", Name: "a"}} },
+		"nothing":               func(*rollouts.Rollout) {},
+		"a phase":               func(r *rollouts.Rollout) { r.Status.Phase = rollouts.Approving },
+		"an object":             func(r *rollouts.Rollout) { r.Stays = []object.Ref{{Kind: "ConfigMap", Name: "a"}} },
+		"an object that leaves": func(r *rollouts.Rollout) { r.Leaves = []object.Ref{{Kind: "ConfigMap", Name: "a"}} },
 		"a state": func(r *rollouts.Rollout) {
 			r.Clusters["c1"] = rollouts.Cluster{Stage: "canary", Shows: "b2", State: rollouts.Failed}
 		},
