@@ -111,6 +111,7 @@ func TestComposeReports(t *testing.T) {
 		{"what cannot be read", config("x"), func(helm.ValuesRef) ([]byte, bool, error) { return nil, false, errors.New("sealed") }, "cannot be read: sealed"},
 		{"no mapping", config("x"), texts(map[string]string{"ConfigMap/x/values.yaml": "text"}), "holds no YAML mapping: "},
 		{"no mapping in a Secret", helm.ValuesRef{Kind: "Secret", Name: "s", Key: "k"}, texts(map[string]string{"Secret/s/k": "s3cret"}), "holds no YAML mapping"},
+		{"a Secret whose mistake YAML quotes", helm.ValuesRef{Kind: "Secret", Name: "s", Key: "k"}, texts(map[string]string{"Secret/s/k": "password: *s3cret"}), "holds no YAML mapping"},
 		{"a text that --set cannot read", at("a"), texts(map[string]string{"Secret/s/k": "x,s3cret"}), `spec.valuesFrom[0].targetPath is "a"`},
 		{"an index over the limit", at("a[65537]"), texts(map[string]string{"Secret/s/k": "x"}), "cannot be set"},
 		{"a path that is too deep", at(strings.Repeat("a.", 40) + "b"), texts(map[string]string{"Secret/s/k": "x"}), "cannot be set"},

@@ -320,7 +320,10 @@ func TestWorkersGiveWhatTheProcessItselfGives(t *testing.T) {
 }
 
 // away is a repository of charts that answers from the second time on.
-type away struct{ asked int }
+type away struct {
+	asked int
+	why   error // of the first answer
+}
 
 func (*away) Resolve(context.Context, lock.Ref) (lock.Entry, error) {
 	return lock.Entry{}, errors.New("nothing floats here")
@@ -328,7 +331,7 @@ func (*away) Resolve(context.Context, lock.Ref) (lock.Entry, error) {
 
 func (a *away) Fetch(context.Context, lock.Entry) (fs.FS, error) {
 	if a.asked++; a.asked == 1 {
-		return nil, errors.New("the host is away")
+		return nil, a.why
 	}
 	return sources.FS(twin.Texts{
 		"Chart.yaml":        "apiVersion: v2\nname: web\nversion: 1.0.0\n",
@@ -370,12 +373,18 @@ func TestWhatFloatsIsSaid(t *testing.T) {
 // fetched while the job is under way.
 func TestAChartThatIsMissedLateIsAskedForAgain(t *testing.T) {
 	for name, runner := range map[string]renderer.Runner{"in a worker": workers(t), "in the process": &worker.Local{Handler: engines.Run}} {
-		t.Run(name, func(t *testing.T) { missedLate(t, renderer.New(runner, &away{})) })
+		for _, why := range []error{
+			errors.New("the host is away"),
+			fmt.Errorf("opening the folder of charts: %w", fs.ErrPermission), // to the engine there is nothing that may be read
+		} {
+			t.Run(name+", "+why.Error(), func(t *testing.T) { missedLate(t, runner, why) })
+		}
 	}
 }
 
-func missedLate(t *testing.T, r *renderer.Renderer) {
+func missedLate(t *testing.T, runner renderer.Runner, why error) {
 	t.Helper()
+	r := renderer.New(runner, &away{why: why})
 	digest := "sha256:" + strings.Repeat("0", 64)
 	ref := lock.Ref{Kind: lock.Helm, Repository: "https://charts.example.com", Name: "web", Constraint: "1.0.0"}
 	locked := lock.Lock{}.With(lock.Entry{Ref: ref, Version: "1.0.0", URL: "https://charts.example.com/web-1.0.0.tgz", Digest: digest})
@@ -388,11 +397,11 @@ func missedLate(t *testing.T, r *renderer.Renderer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(first[0].Diags, func(d diag.Diagnostic) bool { return d.Code == diag.ChartUnavailable }) || !strings.Contains(messages(first[0].Diags), "the host is away") {
-		t.Errorf("while the host is away: %v", first[0].Diags)
+	if !slices.ContainsFunc(first[0].Diags, func(d diag.Diagnostic) bool { return d.Code == diag.ChartUnavailable }) || !strings.Contains(messages(first[0].Diags), why.Error()) {
+		t.Errorf("while it cannot be had: %v", first[0].Diags)
 	}
 	again, err := r.Render(t.Context(), src, job)
 	if err != nil || again[0].Failed() || len(again[0].Manifests) != 1 {
-		t.Errorf("once it is back: %v, %v", again[0].Diags, err)
+		t.Errorf("once it can: %v, %v", again[0].Diags, err)
 	}
 }
