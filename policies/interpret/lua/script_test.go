@@ -90,6 +90,7 @@ func TestStatementsMeanWhatTheyMeanInLua(t *testing.T) {
 		{"pairs by name", `local s = "" for k in pairs({b = 1, a = 2}) do s = s .. k end return s`, "ba"},
 		{"repeat until", `local n = 0 repeat local m = n; n = n + 1 until m == 3 return n`, int64(4)},
 		{"table.insert and remove", `local t = {1, 3} table.insert(t, 2, 2) table.insert(t, 4) local r = table.remove(t) table.remove(t, 1) return r .. table.concat(t)`, "423"},
+		{"table.insert behind the last item", `local t = {1, 2} table.insert(t, 3, 3) table.insert(t, #t + 1, 4) return table.concat(t)`, "1234"},
 		{"table.sort with a comparison", `local t = {3, 1, 2} table.sort(t, function(a, b) return a > b end) return table.concat(t)`, "321"},
 		{"table.sort", `local t = {"b", "a"} table.sort(t) return table.concat(t)`, "ab"},
 	} {
