@@ -59,6 +59,7 @@ func TestProgress(t *testing.T) {
 	soaking.Status.Stages[0].After = []rollouts.Task{{Type: rollouts.WaitTask, Since: noon}}
 	asked := web(rollouts.Waiting, rollouts.ApprovalMissing, rollouts.Done, rollouts.Waiting)
 	out := rollouts.Cluster{Stage: "early", State: rollouts.Released, Released: noon, Deadline: later(time.Hour)}
+	longer := rollouts.Cluster{Stage: "early", State: rollouts.Released, Released: noon, Deadline: later(2 * time.Hour)}
 	failed := rollouts.Cluster{Stage: "early", State: rollouts.Failed, Released: noon}
 	back := web(rollouts.Stopped, rollouts.KeptBack, rollouts.Done, rollouts.Updating)
 	done := web(rollouts.Done, "")
@@ -84,6 +85,10 @@ func TestProgress(t *testing.T) {
 		},
 		{
 			"updating the last", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2", out), "2 out; prod 2 behind",
+			"when they are healthy early waits for an approval; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"updating two, of which one has less time", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2", longer), "2 out; prod 2 behind",
 			"when they are healthy early waits for an approval; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d",
 		},
 		{
