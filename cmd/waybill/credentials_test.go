@@ -20,6 +20,7 @@ func TestCredentialsForWhatASourceNames(t *testing.T) {
 		{"a password", "https://git.example.com/fleet", git.Auth{Password: "p"}, true},
 		{"an SSH key", "ssh://git@git.example.com/fleet", git.Auth{SSHKey: "key"}, true},
 		{"an SSH key that is meant for something", "ssh://git@git.example.com/fleet", git.Auth{SSHKey: "key", For: "ssh://git.example.com"}, false},
+		{"a password that is meant for another host", "https://git.example.com/fleet", git.Auth{Password: "p", For: "https://other.example.com"}, false},
 		{"a path, to which nothing is sent", "/srv/fleet", git.Auth{Password: "p"}, false},
 	} {
 		auth, err := forConfigured(tt.auth, tt.at)

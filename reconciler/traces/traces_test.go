@@ -37,6 +37,11 @@ func TestSettings(t *testing.T) {
 			name: "headers", flag: "http://c", env: env{"OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer%20x=, X-Who = me"},
 			want: traces.Options{URL: "http://c/v1/traces", Headers: map[string]string{"Authorization": "Bearer x=", "X-Who": "me"}},
 		},
+		{
+			name: "headers of traces win", flag: "http://c",
+			env:  env{"OTEL_EXPORTER_OTLP_TRACES_HEADERS": "X-Who=traces", "OTEL_EXPORTER_OTLP_HEADERS": "X-Who=all"},
+			want: traces.Options{URL: "http://c/v1/traces", Headers: map[string]string{"X-Who": "traces"}},
+		},
 		{name: "no scheme", flag: "collector:4318", refused: "--otlp-endpoint is no URL"},
 		{name: "gRPC's scheme", env: env{"OTEL_EXPORTER_OTLP_ENDPOINT": "grpc://a"}, refused: "OTEL_EXPORTER_OTLP_ENDPOINT is no URL"},
 		{name: "gRPC", flag: "http://c", env: env{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, refused: "only http/protobuf is spoken"},
