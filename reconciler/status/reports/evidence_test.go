@@ -293,20 +293,50 @@ func TestForWhichFileAWordCounts(t *testing.T) {
 		{"its turn has not come", in(status.PhasePending, now), staged.Object{}},
 		{"it leaves", in(status.PhaseLeaving, old), staged.Object{Applied: was}},
 	} {
-		f.say("eu", status.Summary{Commit: now, Verdict: status.Verdict{Reason: status.Applied}}, tt.web, 0, nil)
-		heads, err := f.repo.Heads(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := f.reader.Seen(t.Context(), heads, func() ([]*karmada.Cluster, error) { return f.clusters, nil })
-		if err != nil || all["eu"] == nil {
-			t.Fatalf("%s: what is seen is %v, %v", tt.name, all, err)
-		}
-		got := all["eu"].Objects[web]
+		got := f.seenOnceSaid(now, tt.web)
 		if got.Applied != tt.want.Applied || got.Tried != tt.want.Tried || got.Refused != tt.want.Refused || got.Health != stage.Healthy {
 			t.Errorf("%s: it is %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
+}
+
+// What an object is said to be, its new version is at the earliest since that was applied. A refusal is as old as itself.
+func TestSinceWhenANewVersionIsHealthy(t *testing.T) {
+	f := newFleet(t, cluster("eu", nil))
+	now := f.publish("eu", "new")
+	const before, after = 2 * time.Hour, time.Hour
+	for _, tt := range []struct {
+		name             string
+		phase            status.Phase
+		healthy, applied time.Duration // ago
+		want             time.Duration
+	}{
+		{"it was healthy before it came", status.PhaseApplied, before, after, after},
+		{"it became healthy afterwards", status.PhaseApplied, after, before, after},
+		{"it was refused", status.PhaseFailed, before, after, after},
+		{"it was refused before it became healthy", status.PhaseFailed, after, before, before},
+	} {
+		o := healthy(now)
+		o.Applied.Phase, o.Applied.Since, o.Health.Since = tt.phase, noon.Add(-tt.applied), noon.Add(-tt.healthy)
+		if got := f.seenOnceSaid(now, o).Since; !got.Equal(noon.Add(-tt.want)) {
+			t.Errorf("%s: it is so since %s, want %s", tt.name, noon.Sub(got), tt.want)
+		}
+	}
+}
+
+// seenOnceSaid is what is seen of web in eu, once eu says that it applied a commit, and what web is.
+func (f *fleet) seenOnceSaid(commit files.ID, of status.Object) staged.Object {
+	f.Helper()
+	f.say("eu", status.Summary{Commit: commit, Verdict: status.Verdict{Reason: status.Applied}}, of, 0, nil)
+	heads, err := f.repo.Heads(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	all, err := f.reader.Seen(f.Context(), heads, func() ([]*karmada.Cluster, error) { return f.clusters, nil })
+	if err != nil || all["eu"] == nil {
+		f.Fatalf("what is seen is %v, %v", all, err)
+	}
+	return all["eu"].Objects[web]
 }
 
 // Where clusters share a branch, a commit has for each its folder only: what another cluster has is nothing of it.
