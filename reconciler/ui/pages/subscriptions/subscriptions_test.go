@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/waybill-dev/waybill/policies/imagepolicy"
 	"github.com/waybill-dev/waybill/policies/images"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
@@ -65,6 +66,32 @@ func TestTheLastUpdate(t *testing.T) {
 		}, nil, now)
 		if d := cmp.Diff(tt.want, page.Rows[0].Last); d != "" {
 			t.Errorf("%s: %s", tt.name, d)
+		}
+	}
+}
+
+// TestWhenAPullRequestIsOpen: a proposal without a pull request, which is still to be opened, is shown as none.
+func TestWhenAPullRequestIsOpen(t *testing.T) {
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	web := images.Name{Namespace: "shop", Name: "web"}
+	for _, tt := range []struct {
+		name            string
+		proposal        *updates.Proposal
+		status, request string
+	}{
+		{"nothing is proposed", nil, "Not looked at yet", ""},
+		{"it is still to be opened", &updates.Proposal{Key: "1.1.0"}, "Not looked at yet", ""},
+		{"it is open", &updates.Proposal{Key: "1.1.0", PullRequest: 7}, "Pull request open", "#7"},
+		{"it is merged", &updates.Proposal{Key: "1.1.0", PullRequest: 7, Merged: "abc"}, "Not looked at yet", ""},
+	} {
+		m := facts.Memory{Memory: *updates.NewMemory()}
+		m.Policies[web] = updates.Record{Proposal: tt.proposal}
+		subscribed := facts.Subscribed{Source: updates.Source{Subscriptions: []updates.Subscription{{
+			Policy: &images.Policy{Name: web}, Repository: "registry.example.com/web", Rule: &imagepolicy.Rule{},
+		}}}}
+		page := subscriptions.Of(subscriptions.Known{Subscribed: &subscribed, Memory: &m}, nil, now)
+		if row := &page.Rows[0]; row.Mark.Word != tt.status || row.Request.Text != tt.request {
+			t.Errorf("%s: it is %q with %q, want %q with %q", tt.name, row.Mark.Word, row.Request.Text, tt.status, tt.request)
 		}
 	}
 }
