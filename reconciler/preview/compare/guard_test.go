@@ -1,11 +1,15 @@
 package compare
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // TestHowWhatIsHeldMayBeAllowed: a trailer is offered where trailers count, and nothing is that would allow more than what is shown.
@@ -32,6 +36,39 @@ func TestHowWhatIsHeldMayBeAllowed(t *testing.T) {
 		}
 		if g := c.guard(); g == nil || g.Command != tt.command || g.Trailer != tt.trailer {
 			t.Errorf("%s: it is %+v, want %q and %q", tt.name, g, tt.command, tt.trailer)
+		}
+	}
+}
+
+// TestWhatAHeldClusterWouldLose: a cluster that is held already is held by the change, too, if it would lose more because of that: what it
+// would not lose before is shown, and the rest is not the change's.
+func TestWhatAHeldClusterWouldLose(t *testing.T) {
+	removal := func(name string) guard.Removal {
+		return guard.Removal{Object: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}, Cause: "its file is gone"}
+	}
+	first, more := removal("first"), removal("more")
+	held := func(removals ...guard.Removal) []plan.Cluster {
+		kept := twin.Tree{tree.Path(more.Object): twin.File(nil)}
+		return []plan.Cluster{{Name: "eu", Tree: kept.Folder(), Held: &guard.Hold{Reason: "it would lose too much", Removals: removals}}}
+	}
+	for _, tt := range []struct {
+		name           string
+		head           []plan.Cluster
+		holds, already []guard.Removal // of the only hold; nil: there is none
+	}{
+		{"as much as before", held(first), nil, []guard.Removal{}},
+		{"more than before", held(first, more), []guard.Removal{more}, nil},
+		{"something else than before", held(more), []guard.Removal{more}, nil},
+	} {
+		c := comparer{base: &plan.Plan{Clusters: held(first)}, head: &plan.Plan{Clusters: tt.head}}
+		for _, got := range []struct {
+			what  string
+			holds []preview.Hold
+			want  []guard.Removal
+		}{{"by the change", c.guard().Holds, tt.holds}, {"already", c.guard().Already, tt.already}} {
+			if len(got.holds) > 1 || (len(got.holds) == 1) != (got.want != nil) || len(got.holds) == 1 && !slices.Equal(got.holds[0].Removals, got.want) {
+				t.Errorf("%s: held %s is %+v, want %v", tt.name, got.what, got.holds, got.want)
+			}
 		}
 	}
 }
