@@ -137,6 +137,7 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 		shallow   bool          // it cannot be had
 		later     time.Duration // of the commit that is to be published than of the one that was; negative: before
 		older     bool          // the commit that is to be published is the parent of the one that was
+		partly    bool          // the other one got through but for the state, which records the one before both
 		rollback  bool
 		ancestry  error
 		err       string
@@ -144,6 +145,8 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 		"the one after":                         {later: time.Hour},
 		"the one before":                        {older: true, later: -time.Hour, err: "would undo what came after it"},
 		"the one before, whose clock was ahead": {older: true, later: time.Hour, err: "would undo what came after it"},
+		"the one before what is not recorded":   {older: true, partly: true, later: -time.Hour, err: "would undo what came after it"},
+		"the one after what is not recorded":    {partly: true, later: time.Hour},
 		"a rollback":                            {older: true, later: -time.Hour, rollback: true},
 		"the one after, whose clock was behind": {later: -time.Hour},
 		"nobody knows":                          {later: time.Hour, ancestry: errors.New("away"), err: "is not known, and nothing is published: away"},
@@ -163,6 +166,11 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 			r := &reconciler.Reconciler{
 				Seen: reconciler.NewCache(), Source: source, Target: target, Rollback: tt.rollback, Now: func() time.Time { return noon.Add(90 * 24 * time.Hour) },
 			}
+			if tt.partly {
+				if _, err := r.Publish(t.Context(), write(noon.Add(-2*time.Hour), "zero").String()); err != nil {
+					t.Fatal(err)
+				}
+			}
 			var first, next files.ID
 			if tt.older {
 				next = write(noon.Add(tt.later), "one")
@@ -171,10 +179,13 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 				first = write(noon, "one")
 				next = write(noon.Add(tt.later), "two")
 			}
-			if _, err := r.Publish(t.Context(), first.String()); err != nil {
+			if tt.partly {
+				r.Target = partial{target}
+			}
+			if _, err := r.Publish(t.Context(), first.String()); (err != nil) != tt.partly {
 				t.Fatal(err)
 			}
-			source.ancestry = tt.ancestry
+			r.Target, source.ancestry = target, tt.ancestry
 			switch {
 			case tt.rewritten:
 				source.commits = map[files.ID]error{first: git.ErrMissing}
