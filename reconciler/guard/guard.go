@@ -100,7 +100,10 @@ func (g *Guard) judge(n Next) *Hold {
 		return nil
 	}
 	l, err := g.lost(p, n.Tree)
-	if err != nil {
+	switch {
+	case err != nil && p.Edited:
+		l = &tree.Lost{} // it is held for the edit, which may be anything
+	case err != nil:
 		return &Hold{Reason: unreadable + err.Error()}
 	}
 	if n.Virtual != nil {

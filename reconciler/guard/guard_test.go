@@ -109,6 +109,17 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestAnEditThatIsNoManifest is said like any other, also of what the cluster would lose.
+func TestAnEditThatIsNoManifest(t *testing.T) {
+	const path = "manifests/a/configmap/b.yaml"
+	edited := tree.Overlay(treeOf(t, "ConfigMap/a"), map[string]files.Entry{path: files.FileEntry("b.yaml", files.NewBlob([]byte("hot: [")))})
+	p := tree.Published{Built: edited, Edited: true, Edit: ": " + path}
+	hold := (&Guard{}).Judge(Next{Cluster: "eu", Tree: treeOf(t, "ConfigMap/a"), Objects: 1, Flux: tree.Flux{Before: p}})
+	if hold == nil || !strings.Contains(hold.Reason, "somebody else edited files of the branch: "+path) || len(hold.Removals) > 0 {
+		t.Errorf("it is held: %+v", hold)
+	}
+}
+
 // TestAnApprovalIsForClustersAndObjects: for each of its objects in each of its clusters, and for nothing else.
 func TestAnApprovalIsForClustersAndObjects(t *testing.T) {
 	a, b := object.Ref{Kind: "ConfigMap", Name: "a"}, object.Ref{Kind: "ConfigMap", Name: "b"}
