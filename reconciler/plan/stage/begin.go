@@ -198,7 +198,7 @@ func atTheStart(v *view, r *run, n int) rollouts.Cluster {
 		next.WasUnhealthy = was.WasUnhealthy
 		next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 	}
-	if (next.Shows == "" || isUnchanged) && hasNothing(c) { // nothing came to it, so that it has nothing to say
+	if (next.Shows == "" || isUnchanged) && v.hasNothing(&r.Status, c) { // nothing came to it, so that it has nothing to say
 		next.Shows = r.Status.Target.Commit
 		return entered(v, next, rollouts.Unchanged)
 	}

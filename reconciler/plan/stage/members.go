@@ -80,7 +80,7 @@ func placed(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollout
 		return released(v, e, s.Target)
 	case e.State == rollouts.Leaving:
 		return entered(v, e, rollouts.Pending)
-	case !isReleased(&e) && e.State != rollouts.Unchanged && !isBack(s) && c.IsTarget && !c.IsBase:
+	case !isReleased(&e) && e.State != rollouts.Unchanged && !isBack(s) && c.IsTarget && !c.IsBase && (c.Has || v.takesAll(s)):
 		e = released(v, e, s.Target) // half of an earlier push
 		if c.Evidence.IsOld {
 			e.Evidence = c.Evidence.Ref
@@ -94,15 +94,12 @@ func placed(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollout
 func joined(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	e.Shows, e.Outdated = s.Base.Commit, isOutdated(c)
 	e.Joined = isStageReleased(s, e.Stage)
-	if hasNothing(c) && !isBack(s) {
+	if v.hasNothing(s, c) && !isBack(s) {
 		e.Shows = s.Target.Commit
 		return entered(v, e, rollouts.Unchanged)
 	}
 	return placed(v, s, entered(v, e, rollouts.Pending), c)
 }
-
-// hasNothing reports a cluster that has nothing of a unit of which the target takes all away: there is nothing to take there.
-func hasNothing(c *Cluster) bool { return c.IsTarget && !c.IsBase && !c.Has && !c.Leaves }
 
 // isOutdated reports a cluster that has something of the unit that neither version of the run gives: it had that when it left the
 // fleet.

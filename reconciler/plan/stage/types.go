@@ -27,6 +27,8 @@ type Input struct {
 	// Clusters are those that have the unit, or should have its base or its target, in the order in which they are
 	// released within a stage.
 	Clusters []Cluster
+	// LeavesAll reports that the target has nothing of the unit in any cluster.
+	LeavesAll bool
 	// Windows say of stages, by name, whether clusters may be released now. A stage without one is open.
 	Windows map[string]Window
 	// Commands are those that may be given to the unit, oldest first. One that was acted on may be there again.

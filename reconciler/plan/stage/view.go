@@ -148,3 +148,11 @@ func (v *view) names(clusters []int) []string {
 	}
 	return names
 }
+
+// takesAll reports a target that takes all of the unit away.
+func (v *view) takesAll(s *rollouts.Status) bool { return v.LeavesAll || s.Target.Absent }
+
+// hasNothing reports a cluster that has nothing of a unit of which the target takes all away: there is nothing to take there.
+func (v *view) hasNothing(s *rollouts.Status, c *Cluster) bool {
+	return v.takesAll(s) && c.IsTarget && !c.IsBase && !c.Has && !c.Leaves
+}

@@ -60,6 +60,7 @@ func compare(in *Input, u *Unit) *comparison {
 	c.collect(shown, isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.leavesAll = isTarget.isEmpty()
+	c.asked.LeavesAll = c.leavesAll
 	c.last = goingLast(c, wasBase, isTarget)
 	areBase, back := c.matching(asBase, c.refs), areBack(c, asBase)
 	areTarget, areLast := matchingTarget(c, asTarget, target)
