@@ -362,15 +362,17 @@ func (j *judgement) stagesOver() (all []broken) {
 			continue
 		}
 		for _, task := range j.is.Strategy.Stages[n].AfterStageTasks {
-			all = append(all, j.taskOver(st.Name, task)...)
+			all = append(all, j.taskOver(st, task)...)
 		}
 		all = append(all, j.failures(&j.is.Strategy.Stages[n])...)
 	}
 	return all
 }
 
-// taskOver judges a task of a stage that is over.
-func (j *judgement) taskOver(stage string, task rollouts.StageTask) (all []broken) {
+// taskOver judges a task of a stage that is over. Of a cluster that came into the stage when its time was over all that is asked is that it
+// is healthy, as of one that joined.
+func (j *judgement) taskOver(st *rollouts.StageStatus, task rollouts.StageTask) (all []broken) {
+	stage := st.Name
 	if task.Type == rollouts.ApprovalTask {
 		if !j.w.stages.commanded[j.is.Status.Run+" approve "+stage] {
 			all = append(all, broken{"approval", "nobody approved " + stage})
@@ -380,7 +382,10 @@ func (j *judgement) taskOver(stage string, task rollouts.StageTask) (all []broke
 	for _, cluster := range slices.Sorted(maps.Keys(j.is.Clusters)) {
 		e := j.is.Clusters[cluster]
 		t, h := j.w.stages.tracks[j.is.Status.Run+" "+cluster], j.w.stages.heard[cluster]
-		if e.Stage != stage || e.State != rollouts.Healthy || e.Joined {
+		isLater := slices.ContainsFunc(st.After, func(a rollouts.Task) bool {
+			return a.Type == rollouts.WaitTask && !a.DoneTime.IsZero() && a.DoneTime.Before(&e.Released)
+		})
+		if e.Stage != stage || e.State != rollouts.Healthy || e.Joined || isLater {
 			continue
 		}
 		switch {
