@@ -129,7 +129,7 @@ func (r *Reconciler) observe(ctx context.Context, obs *Observation, registered f
 }
 
 // reporting returns what lists the clusters whose reports count: those that a source registers and, where a part of it cannot
-// be used, those as they were published that may stand there. They are planned for as they were last good.
+// be used, those that were published and may be registered there. Such a cluster is planned for as it was last good.
 func reporting(src *render.Source, published *state.State, registered func() []*karmada.Cluster) func() ([]*karmada.Cluster, error) {
 	return func() ([]*karmada.Cluster, error) {
 		all := registered()

@@ -28,8 +28,6 @@ type comparison struct {
 	at []int
 	// has are the clusters in which something of the unit is, and wasTarget those that had the target by what the record knows, and have more.
 	has, wasTarget groups.Set
-	// leavesAll reports that the target wants nothing anywhere.
-	leavesAll bool
 	// last says of objects which clusters lose them last; see goingLast.
 	last   map[object.Ref]groups.Set
 	larger map[*laid]*laid     // versions with the larger share of what is divided
@@ -59,8 +57,7 @@ func compare(in *Input, u *Unit) *comparison {
 	wasBase, isTarget := c.of(base), c.of(target)
 	c.collect(shown, isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
-	c.leavesAll = isTarget.isEmpty()
-	c.asked.LeavesAll = c.leavesAll
+	c.asked.LeavesAll = isTarget.isEmpty()
 	c.last = goingLast(c, wasBase, isTarget)
 	areBase, back := c.matching(asBase, c.refs), areBack(c, asBase)
 	areTarget, areLast := matchingTarget(c, asTarget, target)
@@ -71,7 +68,7 @@ func compare(in *Input, u *Unit) *comparison {
 		i := u.turn(n)
 		is, concerned := c.cluster(i, wasBase, isTarget)
 		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
-		concerned = concerned || c.leavesAll && wasReleased(u.Before, target, is.Name)
+		concerned = concerned || c.asked.LeavesAll && wasReleased(u.Before, target, is.Name)
 		isLacking := areTarget.Has(i) && lacks(isTarget, c.refs, i)
 		is.IsBase, is.IsTarget, is.Lacks = areBase.Has(i), areTarget.Has(i) && !isLacking, isLacking
 		is.StaysAhead, is.Misses, is.LosesLast = back.Has(i) && !areBase.Has(i), misses.Has(i), areLast.Has(i)
@@ -205,7 +202,7 @@ func (c *comparison) cluster(i int, base, target *laid) (stage.Cluster, bool) {
 		Evidence: known.evidence(c.in.Evidence, c.refs, counting(c, i)), Has: c.has.Has(i), WasTarget: c.wasTarget.Has(i),
 	}
 	wants, baseWants := target.wants(i), base.wants(i)
-	is.Leaves = !wants && !c.leavesAll && (baseWants || is.Has)
+	is.Leaves = !wants && !c.asked.LeavesAll && (baseWants || is.Has)
 	if target == nil {
 		return is, baseWants || is.Has
 	}

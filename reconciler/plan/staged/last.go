@@ -14,7 +14,7 @@ import (
 // over, for the others have them no sooner. What leaves a cluster because that fails, or by the base, too, is not among them.
 func goingLast(c *comparison, base, target *laid) map[object.Ref]groups.Set {
 	all := map[object.Ref]groups.Set{}
-	if target == nil || c.leavesAll {
+	if target == nil || c.asked.LeavesAll {
 		return all
 	}
 	for _, r := range c.refs {
