@@ -7,7 +7,8 @@
 // object that is known and missing may be in any part that cannot be read and that changed
 // since: its file may have been renamed, or it may have been moved there. As long as such a
 // part cannot be read, the object stays. When all are read, and it is in none, it is gone.
-// A part that is as it was when the object was still there cannot hold it.
+// A part that is as it was when the object was still there cannot hold it, but one in which
+// the object was when that could be read last: it may have been copied out of it.
 //
 // The package is pure: the earlier commits that it needs are read by whoever asks.
 package lastgood
@@ -184,7 +185,7 @@ type was struct {
 
 func newRestorer(in *Input, parts []render.Broken) *restorer {
 	m := &restorer{in: in, parts: parts, have: map[render.Place]*object.Object{}, other: map[render.Place]bool{}, known: map[render.Place]was{}, taken: map[render.Place]was{}, unsound: map[string]map[string]bool{}}
-	m.unresolved.memory.Broken = map[string]state.Part{}
+	m.unresolved.memory.Broken, m.unresolved.memory.Also = map[string]state.Part{}, map[string][]string{}
 	m.unresolved.lost = map[render.Place]bool{}
 	published := in.published()
 	for _, commit := range published {
@@ -226,6 +227,7 @@ func (m *restorer) part(name string) *render.Broken {
 // what cannot be read.
 func (m *restorer) consider(k render.Place, w was) {
 	if m.have[k] != nil {
+		m.mayBeTwice(k, w)
 		return
 	}
 	before := w.in
@@ -251,6 +253,21 @@ func (m *restorer) consider(k render.Place, w was) {
 	slices.Sort(w.in)
 	w.in = slices.Compact(w.in)
 	m.taken[k] = w
+}
+
+// mayBeTwice remembers the parts that held an object which stands elsewhere now: it may have been
+// copied. What is missing may be in any part that changed; what is there may be in its own.
+func (m *restorer) mayBeTwice(k render.Place, w was) {
+	var also []string
+	for _, p := range m.parts {
+		own := p.Path != "" && p.Holds(w.object) && m.changed(p)
+		if (own || slices.Contains(w.in, p.String())) && !p.Holds(m.have[k]) {
+			also = append(also, p.String())
+		}
+	}
+	if also != nil {
+		m.unresolved.memory.Also[k.String()] = also
+	}
 }
 
 // changed reports whether a part is not as it was when it was published last. A folder may

@@ -116,6 +116,10 @@ func TestRestore(t *testing.T) {
 		{"it leaves one cluster's own for another's, and is twice", [][]string{{"x in own of eu"}, {"twice x of us"}}, "[cluster eu/ConfigMap/a/x@1]"},
 		{"it goes while another of its name is twice, as before", [][]string{{"x in own of eu", "twice x"}, {"twice x"}}, "[]"},
 		{"it goes while one of another name is twice", [][]string{{"x in own of eu"}, {"twice y"}}, "[]"},
+		{"it is copied out of what breaks, and the copy goes", [][]string{{"x in a"}, {"x in b", "broken a 1"}, {"x in b", "broken a 1"}, {"broken a 1"}}, "[x@3]"},
+		{"until that is mended", [][]string{{"x in a"}, {"x in b", "broken a 1"}, {"broken a 1"}, {}}, "[]"},
+		{"it comes elsewhere while it is missing, and goes", [][]string{{"x in a"}, {"broken a 1"}, {"x in b", "broken a 1"}, {"broken a 1"}}, "[x@3]"},
+		{"it was in no part that broke, and goes", [][]string{{"x in b"}, {"x in b", "broken a 1"}, {"broken a 1"}}, "[]"},
 		{"later versions count", [][]string{{"x in a"}, {"x in a"}, {"broken a 1"}}, "[x@2]"},
 		{"each part has its own commit", [][]string{{"x in a", "y in b"}, {"broken a 1", "y in b"}, {"broken a 1", "broken b 1"}}, "[x@1 y@2]"},
 	} {

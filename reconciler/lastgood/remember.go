@@ -113,9 +113,7 @@ func (m *restorer) rememberOlder() {
 		})
 	}
 	for k, w := range m.known {
-		if part := m.in.State.LastGood.Hidden[k.String()]; part != "" {
-			w.in = append(w.in, part)
-			m.known[k] = w
-		}
+		w.in = slices.Concat(w.in, m.in.State.LastGood.Also[k.String()])
+		m.known[k] = w
 	}
 }

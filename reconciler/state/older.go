@@ -26,7 +26,7 @@ func (s *State) olderReader(path string) func(data []byte, from *files.Blob) err
 	case olderHeldFile:
 		return s.addOlderHeld
 	case olderHiddenFile:
-		return func(data []byte, _ *files.Blob) error { return json.Unmarshal(data, &s.LastGood.Hidden) }
+		return func(data []byte, _ *files.Blob) error { return addOlderHidden(&s.LastGood, data) }
 	case lastGoodFile:
 		return s.addOlderLastGood
 	}
@@ -38,6 +38,17 @@ func (s *State) addOlderHeld(data []byte, _ *files.Blob) error {
 	err := json.Unmarshal(data, &held)
 	for cluster, reason := range held {
 		s.Held[cluster] = metav1.Condition{Type: HeldCondition, Status: metav1.ConditionTrue, Message: reason}
+	}
+	return err
+}
+
+// addOlderHidden reads the objects that went missing while a part broke, by the name of the part.
+func addOlderHidden(g *LastGood, data []byte) error {
+	var hidden map[string]string
+	err := json.Unmarshal(data, &hidden)
+	g.Also = map[string][]string{}
+	for k, part := range hidden {
+		g.Also[k] = []string{part}
 	}
 	return err
 }

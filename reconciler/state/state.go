@@ -157,9 +157,10 @@ type LastGood struct {
 	Broken map[string]Part `json:"broken"`
 	// Objects are those that were taken from earlier commits.
 	Objects []Good `json:"objects,omitempty"`
-	// Hidden, of the older form, are objects that went missing while a part broke, by the
-	// name of the part.
-	Hidden map[string]string `json:"-"`
+	// Also are, by object (see render.Place), the parts that may hold it as well: it was in them
+	// when they were sound last, and stands elsewhere now. Where it goes from there, it stays as
+	// it was.
+	Also map[string][]string `json:"also,omitempty"`
 }
 
 // Part is a part of the source that could not be read.
