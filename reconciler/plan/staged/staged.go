@@ -153,6 +153,7 @@ func Settle(in Input) Result {
 		if !in.AtTheEnd || !endsAsTheSource(u, &out) {
 			c.show(&out, &rs)
 		}
+		rs.add(c.refs)
 		out.Recheck = out.Recheck.And(in.again(&out))
 		r.add(u, out, c.refs)
 	}
@@ -247,6 +248,15 @@ func (rs *rows) edit(r object.Ref) *manifest.Row {
 	row.Ref, row.Wants = r, slices.Clone(row.Wants)
 	rs.edited[r] = &row
 	return &row
+}
+
+// add adds rows of objects that have none, as what the source does not have any more: it stays where the rest of its unit does.
+func (rs *rows) add(refs []object.Ref) {
+	for _, r := range refs {
+		if _, ok := rowAt(rs.in.Rows, r); !ok {
+			rs.edit(r)
+		}
+	}
 }
 
 // all returns the rows of the input as they are edited, and those that are added, in the order of refs.
