@@ -441,7 +441,7 @@ func (j *judgement) oneVersion() (all []broken) {
 		means := j.w.stages.unit(commit, policy(&j.is), fleet)
 		// the guard held it, say, and now it stays, or loses the unit last
 		isMissed := (j.is.Status.Phase == rollouts.Stopped || e.State == rollouts.Leaving) && !e.Released.IsZero()
-		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && (!isMissed || j.differs(j.before, cluster, &means) != differs) {
+		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && (!isMissed || !j.stays(cluster)) {
 			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})
 		}
 	}
