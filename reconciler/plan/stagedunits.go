@@ -92,7 +92,8 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 
 // stagedUnit is what is known of a unit.
 func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout) staged.Unit {
-	isAbsent := len(u.Policies)+len(u.Stays) == 0
+	isClaimed := func(r object.Ref) bool { d := s.table.decided.Find(r); return d != nil && d.Policy != nil }
+	isAbsent := len(u.Policies) == 0 && !slices.ContainsFunc(u.Stays, isClaimed)
 	is := staged.Unit{Unit: u, Before: before, Absent: isAbsent, Windows: map[string]stage.Window{}}
 	if b != nil {
 		is.Strategy, is.Refused = staged.Strategy(b.Strategy), b.Stays

@@ -429,7 +429,8 @@ func (j *judgement) oneVersion() (all []broken) {
 		} else if j.is.Status.Phase != rollouts.Done {
 			continue
 		}
-		if e.State == rollouts.Skipped && j.isSameRun() && j.was.Clusters[cluster].State == rollouts.Skipped && !j.stays(cluster) {
+		wasSkipped := e.State == rollouts.Skipped && j.isSameRun() && j.was.Clusters[cluster].State == rollouts.Skipped
+		if wasSkipped && !j.stays(cluster) && !j.isGiven(cluster, e.Shows) {
 			all = append(all, broken{"one version", cluster + " was skipped, and changes"})
 		}
 		if j.heldBack[cluster] || j.kept[cluster] && j.stays(cluster) || e.State == rollouts.Skipped || j.w.stages.commits[commit] == nil {
@@ -446,6 +447,15 @@ func (j *judgement) oneVersion() (all []broken) {
 		}
 	}
 	return all
+}
+
+// isGiven reports a cluster that has what a commit gives it in the fleet of today, as where it takes the share of one that left.
+func (j *judgement) isGiven(cluster, commit string) bool {
+	if j.w.stages.commits[commit] == nil {
+		return false
+	}
+	means := j.w.stages.unit(commit, policy(&j.is), j.w.stages.commits[j.w.stages.head])
+	return j.differs(j.after, cluster, j.divided(cluster, &means)) == ""
 }
 
 // stays reports a cluster of which nothing of the unit changed but for replicas.
