@@ -168,6 +168,9 @@ func (t *table) waits(r *rollout.Result) (diags []diag.Diagnostic) {
 		for is, clusters := range blocked {
 			why = append(why, fmt.Sprintf("%s in %s", is.Message(), words.List(clusters)))
 		}
+		if len(why) == 0 {
+			why = []string{"what goes out with it stays in one of them"}
+		}
 		slices.Sort(why)
 		d := diag.Diagnostic{
 			Code: diag.Waits, Severity: diag.Warning,

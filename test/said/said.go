@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/health"
+	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -31,8 +32,8 @@ type Word struct {
 	Now    time.Time
 }
 
-// Applied has the status branch of a cluster say that it is at the head of its branch, as whoever applies writes it. Objects
-// are healthy but those that are unwell.
+// Applied has the status branch of a cluster say that it is at the head of its branch, or at the commit that changed its
+// folder last, as whoever applies writes it. Objects are healthy but those that are unwell.
 func Applied(ctx context.Context, repo *twin.Repo, w *Word) error {
 	cluster, at, unwell, now := w.Cluster, w.At, w.Unwell, w.Now
 	h, ok, err := repo.Branch(ctx, at.Branch)
@@ -46,15 +47,19 @@ func Applied(ctx context.Context, repo *twin.Repo, w *Word) error {
 			return fmt.Errorf("applying %s: there is no %s", cluster, at)
 		}
 	}
+	commit, err := (&published.Branches{Target: repo}).Newest(ctx, at, h.Commit)
+	if err != nil {
+		return fmt.Errorf("applying %s: %w", cluster, err)
+	}
 	s := status.Cluster{
-		Summary: status.Summary{Name: cluster, Branch: at.String(), Commit: h.Commit, Verdict: status.Verdict{Reason: status.Applied}, Since: now},
+		Summary: status.Summary{Name: cluster, Branch: at.String(), Commit: commit, Verdict: status.Verdict{Reason: status.Applied}, Since: now},
 		Objects: map[object.Ref]*status.Object{},
 	}
 	for path, e := range root.All() {
 		if !strings.HasPrefix(path, tree.ManifestDir+"/") {
 			continue
 		}
-		r, is, err := applied(path, e.Blob, h.Commit, now, unwell)
+		r, is, err := applied(path, e.Blob, commit, now, unwell)
 		if err != nil {
 			return err
 		}

@@ -210,7 +210,8 @@ func (s *settling) blockNeeds(row *Row, left LeftRow) (changed bool) {
 }
 
 // blockTogether blocks the rows of a unit in the clusters where one of them is left as it is. For the rows that wait
-// for their stage the whole unit waits anyway.
+// for their stage the whole unit waits anyway. What leaves a cluster with one that leaves it step by step does so, too: its replicas
+// elsewhere would wait for this step, and with them the new copies for which it waits.
 func (s *settling) blockTogether(row *Row, left LeftRow) (changed bool) {
 	if row.Unit == 0 || row.IsSettled {
 		return false
@@ -220,11 +221,24 @@ func (s *settling) blockTogether(row *Row, left LeftRow) (changed bool) {
 		return false
 	}
 	s.whole[row.Unit] = s.whole[row.Unit].Or(stays)
+	steps := row.Cells.Where(func(c Cell) bool { return c.Step && c.Block != "" })
 	s.enter(s.table.Unit(row.Unit))
 	for _, i := range s.table.Unit(row.Unit) {
+		s.rows[i].step(steps)
 		s.rows[i].block(stays, reason.Together, func(Cell) bool { return true })
 	}
 	return true
+}
+
+// step has an object leave clusters one step after the other, if it leaves them.
+func (r *Row) step(clusters groups.Set) {
+	for _, g := range r.Cells {
+		in := g.Clusters.And(clusters)
+		if g.Is.Have && !g.Is.Want && !g.Is.Step && !in.IsEmpty() {
+			g.Is.Step = true
+			r.Cells = r.Cells.With(g.Is, in)
+		}
+	}
 }
 
 // block blocks cells of clusters, of those that something is true of, unless something does already, and reports whether there are any.

@@ -292,6 +292,15 @@ func TestAUnitIsOneVersionInACluster(t *testing.T) {
 	}
 }
 
+// TestWhatLeavesWithAStepFreezesNothing: the new copies for which an old one waits would not come otherwise.
+func TestWhatLeavesWithAStepFreezesNothing(t *testing.T) {
+	table := rows{{Cells: cells("hbm w wh"), Unit: 1}, {Divided: true, Cells: cells("hs ws whs"), Unit: 1}}
+	r := Resolve(table, table.atMost(9))
+	if want := each(Left{true, reason.Together}); len(r.Frozen) > 0 || fmt.Sprint(r.Left[1]) != fmt.Sprint(want) {
+		t.Errorf("frozen are %v, left of what leaves with it %v, want %v", r.Frozen, r.Left[1], want)
+	}
+}
+
 // TestAHeldUnitIsHeld: of what stays because its cluster is held that is why, also of what goes out together.
 func TestAHeldUnitIsHeld(t *testing.T) {
 	table := rows{{Cells: cells("h wh"), Unit: 1}, {Cells: cells("wh"), Unit: 1}}
