@@ -102,12 +102,12 @@ func (t *table) leftByRef(out *carried) map[object.Ref]groups.By[state.Left] {
 
 // releases is what the next state says of releases: what they rendered to, what those that
 // failed rendered to before, and what held clusters may still have of before. Once it is
-// settled that nothing is held, releases that failed are remembered with what they are made
-// from now, be it without an object, so that nothing is looked for in them any longer. Of one
-// that is remembered so that stays while something is held.
+// settled that nothing is held, nor missing while it may be in what cannot be read, releases that
+// failed are remembered with what they are made from now, be it without an object, so that nothing
+// is looked for in them any longer. Of one that is remembered so that stays while something is held.
 func (t *table) releases(out *carried) []state.Release {
 	held := out.held()
-	settled := out.allowed || len(held) == 0
+	settled := out.allowed || len(held) == 0 && len(t.in.Unresolved.Remembered().Objects) == 0
 	all := map[state.ReleaseID]state.Release{}
 	add := func(id state.ReleaseID, objects []object.Ref, inputs string) {
 		refs := slices.Concat(all[id].Objects, objects)
