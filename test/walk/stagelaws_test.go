@@ -205,7 +205,7 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 			continue
 		}
 		if e.Released.IsZero() {
-			if !j.has(j.after, cluster, &j.base) && !j.becomes(cluster, e.Shows) {
+			if !j.has(j.after, cluster, &j.base) && !j.becomes(cluster, e.Shows) && !j.isGiven(cluster, e.Shows) {
 				all = append(all, broken{"in turn", fmt.Sprintf("%s gets the target and is %s: %s", cluster, e.State, j.differs(j.after, cluster, &j.base))})
 			}
 			continue
@@ -440,8 +440,9 @@ func (j *judgement) oneVersion() (all []broken) {
 			commit = j.is.Status.Target.Commit
 		}
 		means := j.w.stages.unit(commit, policy(&j.is), fleet)
-		// the guard held it, say, and now it stays, or loses the unit last
+		// the guard held it, say, and now it stays, or loses the unit last; nobody waits for one that does not answer
 		isMissed := (j.is.Status.Phase == rollouts.Stopped || e.State == rollouts.Leaving) && !e.Released.IsZero()
+		isMissed = isMissed || !known && j.was.Clusters[cluster].State == rollouts.Leaving
 		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && (!isMissed || !j.stays(cluster)) {
 			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})
 		}

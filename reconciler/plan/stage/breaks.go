@@ -89,7 +89,7 @@ func (b *breaks) isMissed(was, e *rollouts.Cluster) bool {
 	isStill := e.Shows == "" || e.Shows == b.is.Status.Base.Commit
 	isUnknown := was.State == ""
 	return isStill && !b.isSame &&
-		(isUnknown || isReleased(was) || was.State == rollouts.Leaving || b.was.Status.Phase == rollouts.Returning)
+		(isUnknown || isReleased(was) || was.State == rollouts.Leaving || isBack(&b.was.Status))
 }
 
 // order says why it is not the turn of a cluster that was released by the last plan; empty if it is.
