@@ -71,7 +71,7 @@ func keepLast(c *comparison, given groups.Set, rs *rows) {
 func leaving(c *comparison, out *stage.Output) (all []object.Ref) {
 	base, target := c.of(out.Base), c.of(out.Target)
 	switch {
-	case out.Phase == rollouts.Done:
+	case out.Phase == rollouts.Done && len(out.After.Clusters) == 0:
 		return nil
 	case target == nil, base == nil && out.Base.IsKnown():
 		return c.unit.leaves()
@@ -85,9 +85,9 @@ func leaving(c *comparison, out *stage.Output) (all []object.Ref) {
 	return all
 }
 
-// leaves are the objects of the record that clusters lose by a run that is open.
+// leaves are the objects of the record that clusters lose by a run that is open, or is over and has clusters that have still to say so.
 func (u *Unit) leaves() []object.Ref {
-	if u.Before == nil || u.Before.Status.Phase == rollouts.Done {
+	if u.Before == nil || u.Before.Status.Phase == rollouts.Done && len(u.Before.Clusters) == 0 {
 		return nil
 	}
 	return u.Before.Leaves
