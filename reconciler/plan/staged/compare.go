@@ -179,13 +179,15 @@ func (c *comparison) collect(shown []string, target *laid) {
 }
 
 // isWaiting reports an object of which the run is not: one that the unit has by the source only, which clusters may have, if it came from
-// elsewhere, or one that stays with the unit, that the source wants, and that the target does not have, for another policy claims it there.
+// elsewhere, or one that stays with the unit, or came back to it, that the source wants, and that the target does not have, for another
+// policy claims it there.
 func isWaiting(c *comparison, r object.Ref, shown []string, target *laid) bool {
 	if target == nil || target.isNow || slices.Contains(c.unit.leaves(), r) {
 		return false
 	}
 	now := c.versions[c.in.Revision]
-	if slices.Contains(c.unit.Stays, r) && !slices.Contains(target.Refs, r) && !now.line(r).Clusters().IsEmpty() {
+	isOther := slices.Contains(c.unit.Stays, r) || slices.Contains(c.unit.Refs, r) && isElsewhere(c, target, r)
+	if isOther && !slices.Contains(target.Refs, r) && !now.line(r).Clusters().IsEmpty() {
 		return true
 	}
 	return !slices.ContainsFunc(shown, func(commit string) bool {
