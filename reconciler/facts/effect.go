@@ -136,6 +136,7 @@ func (r *Reader) trees(ctx context.Context, c Change) (now, before *files.Folder
 
 // decide adds the decisions that differ.
 func (e *Effect) decide(before, now *files.Folder) {
+	were, are := state.NewBindingReader(before), state.NewBindingReader(now)
 	for change := range files.Diff(before, now) {
 		if !state.IsBindingFile(change.Path) {
 			continue
@@ -144,7 +145,7 @@ func (e *Effect) decide(before, now *files.Folder) {
 			e.MoreDecisions++
 			continue
 		}
-		d := Decided{Was: decisionOf(change.Path, change.Old), Is: decisionOf(change.Path, change.New)}
+		d := Decided{Was: decisionOf(were, change.Path, change.Old), Is: decisionOf(are, change.Path, change.New)}
 		switch {
 		case d.Is != nil:
 			d.Ref = d.Is.Ref
@@ -159,11 +160,11 @@ func (e *Effect) decide(before, now *files.Folder) {
 }
 
 // decisionOf reads a binding; nil for none.
-func decisionOf(path string, from files.Entry) *Template {
+func decisionOf(reader *state.BindingReader, path string, from files.Entry) *Template {
 	if from.Blob == nil {
 		return nil
 	}
-	b, err := state.ReadBinding(from.Blob)
+	b, _, err := reader.Read(from.Blob)
 	if err != nil {
 		return nil
 	}

@@ -76,8 +76,9 @@ func Gone(ctx context.Context, r *Reader, f *Facts, ref object.Ref) (found *Temp
 		if err != nil {
 			return false
 		}
+		reader := state.NewBindingReader(head.Tree)
 		for path, blob := range state.BindingsNamed(head.Tree, ref) {
-			b, err := state.ReadBinding(blob)
+			b, _, err := reader.Read(blob)
 			if err != nil {
 				continue
 			}
@@ -206,7 +207,7 @@ func (h *historian) decision(m *moment) *Template {
 		return nil
 	}
 	e, _ := m.root.Lookup(h.template.path)
-	return decisionOf(h.template.path, e)
+	return decisionOf(state.NewBindingReader(m.root), h.template.path, e)
 }
 
 // runOf reads what a publication records of the unit; nil for nothing.

@@ -129,17 +129,20 @@ func (b *bindings) read(root *files.Folder) (all Bindings) {
 		b.names = map[string]string{}
 	}
 	known := make(map[files.ID]*Template, len(b.known))
+	reader := state.NewBindingReader(root)
 	for path, blob := range state.BindingFiles(root) {
-		t := b.known[blob.ID()]
+		t, followsRun := b.known[blob.ID()], false
 		if t == nil || t.path != path {
-			binding, err := state.ReadBinding(blob)
+			binding, follows, err := reader.Read(blob)
 			if err != nil {
 				all.Unreadable = append(all.Unreadable, path)
 				continue
 			}
-			t = templateOf(path, binding, b.intern)
+			t, followsRun = templateOf(path, binding, b.intern), follows
 		}
-		known[blob.ID()] = t
+		if !followsRun {
+			known[blob.ID()] = t
+		}
 		all.Templates = append(all.Templates, t)
 	}
 	b.known = known

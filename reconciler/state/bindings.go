@@ -57,17 +57,36 @@ func entriesOf(f *files.Folder) []files.Entry {
 	return f.Entries()
 }
 
-// ReadBinding reads the file of a binding.
-func ReadBinding(from *files.Blob) (*karmada.ResourceBinding, error) {
+// BindingReader reads the files of bindings of one folder of the state branch. It is for one caller at a time.
+type BindingReader struct {
+	root   *files.Folder
+	lists  read
+	stages *stages // nil until a binding goes by a record
+}
+
+// NewBindingReader returns what reads the bindings of the state branch's folder.
+func NewBindingReader(root *files.Folder) *BindingReader {
+	return &BindingReader{root: root, lists: read{}}
+}
+
+// Read reads the file of a binding. FollowsRun reports one that says where its object is by the record of a roll-out, too:
+// with another record the same file says something else.
+func (r *BindingReader) Read(from *files.Blob) (b *karmada.ResourceBinding, followsRun bool, err error) {
 	data, err := from.Bytes()
-	if err != nil {
-		return nil, fmt.Errorf("reading a binding: %w", err)
+	if err == nil {
+		b, _, err = r.lists.decode(data)
 	}
-	b, _, err := read{}.decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("reading a binding: %w", err)
+		return nil, false, fmt.Errorf("reading a binding: %w", err)
 	}
-	return b, nil
+	if b.Annotations[stagedAnnotation] == "" {
+		return b, false, nil
+	}
+	if r.stages == nil {
+		recorded, _ := Rollouts(r.root)
+		r.stages = newStages(recorded)
+	}
+	return r.stages.longer(b), true, nil
 }
 
 // Rendered reads which objects releases rendered to, from the state branch's folder. A file that cannot

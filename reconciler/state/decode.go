@@ -26,7 +26,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
 		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Missed: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
 		Observed: map[string]*karmada.ClusterStatus{}, observed: map[string]*files.Blob{},
-		root: root, files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
+		root: root, files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{}, written: map[object.Ref]*karmada.ResourceBinding{},
 	}
 	isOlder, err := formOf(root)
 	if err != nil {
@@ -52,6 +52,7 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 			return State{}, err
 		}
 	}
+	lengthen(&s, earlier)
 	return s, nil
 }
 
@@ -66,8 +67,8 @@ func formOf(root *files.Folder) (isOlder bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading %s: %w", formatFile, err)
 	}
-	if is := strings.TrimSpace(string(data)); is != format && is != shardedFormat {
-		return false, fmt.Errorf("it is written in form %q, and this version of Waybill knows forms %s and %s; use the version that wrote it, or a newer one", is, format, shardedFormat)
+	if is := strings.TrimSpace(string(data)); is != format && is != shardedFormat && is != stagedFormat {
+		return false, fmt.Errorf("it is written in form %q, and this version of Waybill knows forms %s, %s and %s; use the version that wrote it, or a newer one", is, format, shardedFormat, stagedFormat)
 	}
 	return false, nil
 }
@@ -245,5 +246,5 @@ func (s *State) known(b *files.Blob) *karmada.ResourceBinding {
 // keep files a binding with what it was read from.
 func (s *State) keep(b *karmada.ResourceBinding, from *files.Blob) {
 	r := TemplateRef(b)
-	s.Bindings[r], s.files[r], s.read[from.ID()] = b, from, b
+	s.Bindings[r], s.written[r], s.files[r], s.read[from.ID()] = b, b, from, b
 }

@@ -65,6 +65,7 @@ type Content struct {
 // state and the memo may be nil.
 func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	recorded, without := c.recorded(earlier)
+	isStaged := shorten(recorded, c.Rollouts, earlier)
 	bindings, err := encodeBindings(recorded, earlier)
 	if err != nil {
 		return nil, err
@@ -86,7 +87,10 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 		return nil, err
 	}
 	form := format
-	if isAnyDivided(bindings, releases) {
+	switch {
+	case isStaged:
+		form = stagedFormat
+	case isAnyDivided(bindings, releases):
 		form = shardedFormat
 	}
 	top := []files.Entry{files.FileEntry(formatFile, files.NewBlob([]byte(form+"\n")))}
@@ -229,7 +233,7 @@ func (s *State) unchanged(b *karmada.ResourceBinding) *files.Blob {
 		return nil
 	}
 	r := TemplateRef(b)
-	was := s.Bindings[r]
+	was := s.written[r]
 	if was == nil || s.files[r] == nil || was != b && !Same(was, b) {
 		return nil
 	}

@@ -61,6 +61,9 @@ const (
 	// shardedFormat is the form where some folder is divided: versions that know of none
 	// would not find its files.
 	shardedFormat = "3"
+	// stagedFormat is the form where some binding does not list where its object waits for its
+	// stage, and maybe some folder is divided: versions that know of none would count it as there.
+	stagedFormat = "4"
 
 	bindingsDir     = "bindings"
 	clustersDir     = "clusters"
@@ -127,9 +130,10 @@ type State struct {
 
 	root    *files.Folder
 	content *files.Folder // root without what was published
-	// files are what Bindings were read from, and read is what each is, so that neither is
-	// read nor written twice.
+	// files are what Bindings were read from, written how they are written there, and read is what each
+	// is, so that neither is read nor written twice.
 	files    map[object.Ref]*files.Blob
+	written  map[object.Ref]*karmada.ResourceBinding
 	read     map[files.ID]*karmada.ResourceBinding
 	rollouts *rollouts.Record // which Rollouts are of
 	// observed are what Observed was read from.
