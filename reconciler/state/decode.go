@@ -26,7 +26,8 @@ func Decode(root *files.Folder, earlier *State) (State, error) {
 	s := State{
 		Bindings: map[object.Ref]*karmada.ResourceBinding{}, Kept: map[object.Ref][]string{}, Missed: map[object.Ref][]string{}, Held: map[string]metav1.Condition{},
 		Observed: map[string]*karmada.ClusterStatus{}, observed: map[string]*files.Blob{},
-		root: root, files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{}, written: map[object.Ref]*karmada.ResourceBinding{},
+		root: root, files: map[object.Ref]*files.Blob{}, read: map[files.ID]*karmada.ResourceBinding{},
+		written: map[object.Ref]*karmada.ResourceBinding{},
 	}
 	isOlder, err := formOf(root)
 	if err != nil {
