@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/report/listing"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/test/reporting"
@@ -65,4 +66,30 @@ func TestListsTellWhatClustersSay(t *testing.T) {
 	}}
 	listed(t, "bindings-told", l, listing.Query{Kind: "rb"})
 	listed(t, "works-told", l, listing.Query{Kind: "work"})
+}
+
+// TestAWatchShowsWhatChanges: a roll-out is shown again when one of its clusters is in another state, of which no column tells, and not
+// because it was printed.
+func TestAWatchShowsWhatChanges(t *testing.T) {
+	list := func(state rollouts.State) listing.List {
+		r := rollouts.Rollout{Unit: rollouts.Unit{Namespace: "shop", Name: "web"}, Clusters: map[string]rollouts.Cluster{"eu": {Stage: "s", State: state}}}
+		r.Status.Phase = rollouts.Done
+		l := listing.Lists{Rollouts: []rollouts.Rollout{r}}
+		all, err := l.List(listing.Query{Kind: "rollouts"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	flags := get.NewGetPrintFlags()
+	*flags.OutputFormat = "json"
+	printed := list(rollouts.Pending)
+	if err := (listing.Printer{Flags: flags, Err: io.Discard}).Print(io.Discard, printed); err != nil {
+		t.Fatal(err)
+	}
+	for state, want := range map[rollouts.State]int{rollouts.Pending: 0, rollouts.Late: 1} {
+		if got := list(state).Changed(printed).Names(); len(got) != want {
+			t.Errorf("%s after Pending: %v changed", state, got)
+		}
+	}
 }

@@ -36,18 +36,41 @@ type Lists struct {
 // item is one object of a list, and its row.
 type item struct {
 	object *unstructured.Unstructured
-	cells  []any
-	alias  string // another name of it; empty for none
+	// whole is what the object is a part of, which takes time to make; nil for one that is whole.
+	whole func() any
+	cells []any
+	alias string // another name of it; empty for none
 }
 
 // made is an item of an object, as its JSON is.
 func made(o any, cells ...any) (item, error) {
+	u, err := asJSON(o)
+	return item{object: u, cells: cells}, err
+}
+
+func asJSON(o any) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	data, err := json.Marshal(o)
 	if err == nil {
 		err = u.UnmarshalJSON(data)
 	}
-	return item{object: u, cells: cells}, err
+	return u, err
+}
+
+// wholly makes the objects whole of which items have a part.
+func wholly(items []item) error {
+	for n := range items {
+		i := &items[n]
+		if i.whole == nil {
+			continue
+		}
+		u, err := asJSON(i.whole())
+		if err != nil {
+			return err
+		}
+		i.object, i.whole = u, nil
+	}
+	return nil
 }
 
 // columnsOf are columns of these names; those behind a dash are wide.

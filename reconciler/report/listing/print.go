@@ -128,7 +128,13 @@ func (i item) key() string {
 	return i.object.GetKind() + "/" + i.object.GetNamespace() + "/" + i.object.GetName()
 }
 
-func (i item) text() string { return fmt.Sprint(i.object.Object, i.cells) }
+func (i item) text() string {
+	whole := []item{i}
+	if err := wholly(whole); err != nil {
+		return err.Error() // it is printed as it is
+	}
+	return fmt.Sprint(whole[0].object.Object, i.cells)
+}
 
 // Printer is how lists are printed: as kubectl get prints.
 type Printer struct {
@@ -147,6 +153,11 @@ func (o Printer) Print(w io.Writer, l List) error {
 		printer = &get.SortingPrinter{SortField: o.SortBy, Delegate: printer}
 	}
 	asTable := *o.Flags.OutputFormat == "" || *o.Flags.OutputFormat == string(report.Wide)
+	if !asTable || o.SortBy != "" {
+		if err := wholly(l.items); err != nil {
+			return err
+		}
+	}
 	switch {
 	case asTable && len(l.items) == 0:
 		fmt.Fprintln(o.Err, l.none)

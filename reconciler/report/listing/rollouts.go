@@ -16,13 +16,13 @@ func rolloutItems(l *Lists) (items []item, err error) {
 	for n := range l.Rollouts {
 		r := &l.Rollouts[n]
 		p := progress.Of(r)
-		i, err := made(r.Document(), p.Unit.String(), cell.Dash(p.Strategy), string(p.Phase), cell.Dash(p.Stage), cell.Dash(p.Clusters()),
+		i, err := made(r.Head(), p.Unit.String(), cell.Dash(p.Strategy), string(p.Phase), cell.Dash(p.Stage), cell.Dash(p.Clusters()),
 			instant(p.Next), cell.Dash(p.Message), cell.Dash(progress.Short(p.Run)), instant(p.Since),
 			cell.Dash(cell.Commit(p.Target)), cell.Dash(p.Then))
 		if err != nil {
 			return nil, err
 		}
-		i.alias = p.Unit.String()
+		i.alias, i.whole = p.Unit.String(), func() any { return r.Document() }
 		items = append(items, i)
 	}
 	return items, nil

@@ -84,9 +84,12 @@ type Document struct {
 	Clusters map[string]map[string]Cluster `json:"clusters,omitempty"`
 }
 
+// Head returns the document without clusters, which are many.
+func (r *Rollout) Head() Document { return Document{unitFile: r.unitFile()} }
+
 // Document returns the record as people read it.
 func (r *Rollout) Document() Document {
-	d := Document{unitFile: r.unitFile()}
+	d := r.Head()
 	for name, c := range r.Clusters {
 		stage := cmp.Or(c.Stage, leavingFile)
 		if d.Clusters == nil {
