@@ -91,6 +91,18 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// A policy that selects a template by its kind and by any kind matches it once, as closely as it can.
+func TestAPolicyThatNamesAKindAndAnyKindMatchesOnce(t *testing.T) {
+	ix := New(load(t, "shop/a: , labelSelector: {matchLabels: {team: blue}}}, {apiVersion: '*', kind: '*'"))
+	cs := ix.Candidates(web)
+	if len(cs) != 1 || cs[0].Implicit != policies.MatchByLabel {
+		t.Errorf("the candidates are %v", cs)
+	}
+	if winner, losers := ix.Losers(web); winner == nil || losers != nil {
+		t.Errorf("%v wins, and %v lose", winner, losers)
+	}
+}
+
 func TestNearMiss(t *testing.T) {
 	ix := New(load(t, "shop/a: , name: web"))
 	other := web
