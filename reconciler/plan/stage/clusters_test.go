@@ -94,6 +94,19 @@ func TestClusters(t *testing.T) {
 			{"10:40", "", "b2: e1 e2", "Updating early c1:Late"},
 			{"10:41", "healthy c1; elsewhere c1", "", "Updating early c1:Released"},
 		}},
+		{"one is held and silent while a run goes back: the run ends when it has the version before", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", ""},
+			{"10:02", "silent p1; hold p1; return", "a1: c1 p2", "Returning prod Commanded"},
+			{"10:03", "-hold p1", "a1: p1", "Stopped prod KeptBack"},
+		}},
+		{"one is held and silent when a run is about to end", "simple", four, []row{
+			{"10:00", "drops b2 p3; same b2 p2 a1; source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1", "Updating prod p3:Leaving"},
+			{"10:02", "hold p3 p2; edited p2; silent p2; healthy p1", "", "Finishing NotPublished"},
+			{"10:03", "-hold p3", ": p3", "Finishing NotPublished"},
+			{"10:04", "-hold p2", "a1: p2", "Done b2"},
+		}},
 		{"all fall silent after they were healthy", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},
 			{"10:01", "healthy c1 c2", "", ""},
