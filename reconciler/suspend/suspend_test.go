@@ -34,7 +34,9 @@ func TestWindows(t *testing.T) {
 		want    string // a part of why, and until when
 	}{
 		{"none", nil, "00:00", false, ""},
-		{"a window of others", []applying.SyncWindow{window("deny", "* * * * *", h, func(w *applying.SyncWindow) { w.Clusters = []string{"us-*"} })}, "12:00", false, ""},
+		{"a window of others", []applying.SyncWindow{window("deny", "* * * * *", h, inUs)}, "12:00", false, ""},
+		{"a window of others ends it no later", []applying.SyncWindow{lunch, window("deny", "0 12 * * *", 3*h, inUs)}, "12:30", false, "denies 05 13:00"},
+		{"nor any sooner", []applying.SyncWindow{night, window("allow", "0 13 * * *", h, inUs)}, "12:30", false, "no sync window 05 22:00"},
 		{"before it is denied", []applying.SyncWindow{lunch}, "11:59", false, ""},
 		{"denied from its first moment", []applying.SyncWindow{lunch}, "12:00", false, "0 12 * * * for 1h0m0s 05 13:00"},
 		{"to its last", []applying.SyncWindow{lunch}, "12:59", false, "denies 05 13:00"},
