@@ -248,6 +248,27 @@ func TestARebalancerActsOnce(t *testing.T) {
 	}
 }
 
+// Of two rebalancers each acts once: to add one divides afresh, and to remove one does not.
+func TestTheEndOfARebalancerDividesNothingAfresh(t *testing.T) {
+	const rebalancer = "---\napiVersion: apps.karmada.io/v1alpha1\nkind: WorkloadRebalancer\nmetadata: {name: NAME}\n" +
+		"spec: {workloads: [{apiVersion: apps/v1, kind: Deployment, namespace: a, name: web}]}\n"
+	one, other := strings.Replace(rebalancer, "NAME", "one", 1), strings.Replace(rebalancer, "NAME", "other", 1)
+	r := decide(t, fleet+web+policy("placement: {}"), &state.State{})
+	for n, tt := range []struct {
+		rebalancers string
+		acts        bool
+	}{{one, true}, {one + other, true}, {other, false}, {one + other, true}, {"", false}} {
+		in := input(t, decode(t, fleet+web+policy("placement: {}")+tt.rebalancers), after(&r))
+		in.When = time.Unix(int64(n+1), 0)
+		r = schedule.Decide(in)
+		for _, d := range r.Decisions {
+			if d.Binding != nil && d.Binding.Spec.RescheduleTriggeredAt.Time.Equal(in.When) != tt.acts {
+				t.Errorf("plan %d: it is divided afresh at %v, want it: %v", n+1, d.Binding.Spec.RescheduleTriggeredAt, tt.acts)
+			}
+		}
+	}
+}
+
 // A rebalancer that finds no cluster for its template acts when there is one, as Karmada's does.
 func TestARebalancerThatFindsNoClusterActsLater(t *testing.T) {
 	const rebalancer = "---\napiVersion: apps.karmada.io/v1alpha1\nkind: WorkloadRebalancer\nmetadata: {name: r}\n" +
