@@ -118,6 +118,7 @@ func TestADrawOutlastsEdits(t *testing.T) {
 	tests := []struct{ name, chart string }{
 		{"lines above it", helper + "-- templates/x.yaml --\n# a comment\n{{- $a := 1 }}\n\nx: {{   randAlpha 12 }} {{ include \"h\" . }}\n"},
 		{"other functions before it", helper + "-- templates/x.yaml --\na: {{ uuidv4 }}{{ randNumeric 3 }}\nx: {{ randAlpha 12 }} {{ include \"h\" . }}\n"},
+		{"a text for tpl before it", helper + "-- templates/x.yaml --\na: {{ tpl `{{ randAlpha 12 | len }}` . }}\nx: {{ randAlpha 12 }} {{ include \"h\" . }}\n"},
 		{"other helpers before it", "-- templates/_a.tpl --\n{{ define \"a\" }}{{ randAlpha 11 }}{{ end }}\n" + base},
 		{"a file before it that includes the helper", base + "-- templates/a.yaml --\na: {{ include \"h\" . | len }}\n"},
 		{"a sub-chart", base + "-- charts/s/Chart.yaml --\napiVersion: v2\nname: s\nversion: 1.0.0\n-- charts/s/templates/y.yaml --\nx: {{ randAlpha 12 | len }}\n"},
