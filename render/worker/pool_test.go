@@ -226,6 +226,30 @@ func TestJobsRunSideBySide(t *testing.T) {
 	}
 }
 
+// closing is a file system that closes a pool when a file is asked for.
+type closing struct {
+	fs.FS
+
+	pool *Pool
+}
+
+func (c closing) Open(name string) (fs.File, error) {
+	c.pool.Close()
+	return c.FS.Open(name)
+}
+
+// A child that is at work when its pool is closed ends with the call.
+func TestACallThatOutlastsItsPoolLeavesNoChild(t *testing.T) {
+	p := pool(t)
+	res := p.Do(t.Context(), []Job{order{Do: "cat", Arg: "a"}.job(closing{fstest.MapFS{"a": {Data: []byte("a")}}, p})})[0]
+	if res.Err != nil || string(res.Output) != "a" {
+		t.Errorf("got %q, %v", res.Output, res.Err)
+	}
+	if len(p.idle) > 0 {
+		t.Errorf("%d children wait", len(p.idle))
+	}
+}
+
 func TestConcurrentCalls(t *testing.T) {
 	p := pool(t, func(o *Options) { o.Jobs = 2 })
 	var all sync.WaitGroup
