@@ -344,6 +344,23 @@ func TestKilledAfterOpening(t *testing.T) {
 	}
 }
 
+// A pull request that somebody opened from Waybill's branch to another base stays as it is, and does not stand for the one to this base.
+func TestAPullRequestToAnotherBase(t *testing.T) {
+	w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+	w.proposer.Forge = mute{w.forge}
+	if _, err := w.proposer.Run(t.Context()); err == nil {
+		t.Fatal("it was opened")
+	}
+	w.proposer.Forge = w.forge
+	if _, err := w.forge.OpenPullRequest(t.Context(), branch, "release", draft{}); err != nil {
+		t.Fatal(err)
+	}
+	w.runs(opened)
+	if len(w.forge.all) != 2 || w.forge.all[1].Base != "main" || w.forge.edits > 0 {
+		t.Errorf("%d were edited of the pull requests %+v", w.forge.edits, w.forge.all)
+	}
+}
+
 // Where the memory was lost, Waybill's own branches lead to pull requests that are not to be taken any more; those that may be are
 // left, and so is what others committed to.
 func TestALostMemory(t *testing.T) {
