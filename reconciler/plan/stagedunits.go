@@ -25,7 +25,7 @@ func (s *stager) stagedUnits() (list []staged.Unit) {
 		is[unitOf(x.Units[i].Name)] = &x.Units[i]
 	}
 	before, recorded := recordOf(s.table.in.State.Rollouts), map[rollouts.Unit]*rollouts.Rollout(nil)
-	isReplay := s.table.in.Replay != nil && s.table.in.Replay.State.Commit != "" // otherwise nothing at all was recorded
+	isReplay := isRecorded(s.table.in)
 	if isReplay {
 		recorded = recordOf(s.table.in.Replay.State.Rollouts)
 	}

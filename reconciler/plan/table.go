@@ -165,12 +165,16 @@ func (t *table) before() manifest.Before {
 // Stopped are the clusters of which it cannot be told what they are to hold.
 func (t *table) Stopped() map[int]reason.Reason { return t.stopped }
 
+// isRecorded reports a plan that is made again, and of which is recorded what it left: that is all that was in the way. Where a push
+// came to some branches alone nothing is recorded, and what follows from an object that cannot be made is found again.
+func isRecorded(in *Input) bool { return in.Replay != nil && in.Replay.State.Commit != "" }
+
 // Blocked lists the rows with a block.
 func (t *table) Blocked() (rows []int) {
 	for i := range t.rows {
 		r := &t.rows[i]
 		isUnwritten := func(w manifest.Want) bool { return w.Blob == manifest.Unwritten }
-		switch replay := t.in.Replay != nil; {
+		switch replay := isRecorded(t.in); {
 		case len(t.stopped) > 0,
 			!replay && (len(r.Blocks) > 0 || !t.unlisted.stays[r.Ref].IsEmpty()),
 			replay && (t.recorded[r.Ref] != nil || slices.ContainsFunc(r.Wants, isUnwritten)):
@@ -185,7 +189,7 @@ func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{
-		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: t.in.Replay != nil, Unit: t.units[r.Ref],
+		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: isRecorded(t.in), Unit: t.units[r.Ref],
 		Needs: t.needs(r.Ref, d),
 	}
 	have, recorded := t.have(r.Ref), t.recorded[r.Ref]
