@@ -396,7 +396,7 @@ func (w *walker) isLeftBehind(r *rollouts.Rollout) bool {
 }
 
 // least returns how many replicas of what is divided there have to be: as many as the source asks for, or the versions between
-// which a run is, whichever asks for less. Once all its stages are nobody has the share of a cluster that was skipped or is silent, and has nothing:
+// which a run is, whichever asks for less. Once all its stages are nobody has the share of a cluster that was skipped or is silent, and has less:
 // how large it is depends on who was there when it was divided.
 func (w *walker) least(asked map[string]int, is held) map[string]int {
 	if w.stages == nil {
@@ -421,8 +421,15 @@ func (w *walker) least(asked map[string]int, is held) map[string]int {
 		target := s.commits[r.Status.Target.Commit].unit(policy(r), s.commits[s.head])
 		isOver := r.Status.Phase == rollouts.Done || r.Status.Phase == rollouts.Finishing
 		for cluster, e := range r.Clusters {
-			for ref := range target.cells[cluster] {
-				if _, has := is[cluster][ref]; !has && isOver && (e.State == rollouts.Skipped || e.State == rollouts.Late) {
+			if !isOver || e.State != rollouts.Skipped && e.State != rollouts.Late {
+				continue
+			}
+			refs := s.refs(r, s.commits[s.head])
+			for _, stays := range r.Stays {
+				refs[stays.Kind+"/"+stays.Namespace+"/"+stays.Name] = true
+			}
+			for ref := range refs {
+				if got, has := is[cluster][ref]; !has || got.replicas < target.cells[cluster][ref].replicas {
 					delete(least, ref)
 				}
 			}
