@@ -236,8 +236,14 @@ func wasReleased(before *rollouts.Rollout, target rollouts.Version, cluster stri
 }
 
 // isGone reports a unit of which the source has nothing, nor any cluster: nothing is left to go out. What stays with it and is
-// claimed elsewhere is not gone.
+// claimed elsewhere is not gone, nor is what stays while another run is open, by an older version of which clusters would get it back.
 func isGone(c *comparison) bool {
+	isOpen := func(u Unit) bool {
+		return u.Unit.Unit != c.unit.Unit.Unit && u.Before != nil && u.Before.Status.Phase != rollouts.Done
+	}
+	if len(c.unit.Stays) > 0 && slices.ContainsFunc(c.in.Units, isOpen) {
+		return false
+	}
 	isClaimed := func(r object.Ref) bool { d := schedule.Find(c.in.Decisions, r); return d != nil && d.Policy != nil }
 	return !c.unit.IsReplay && len(c.unit.Policies) == 0 && !slices.ContainsFunc(c.unit.Refs, isClaimed) &&
 		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
