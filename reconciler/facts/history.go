@@ -173,9 +173,7 @@ func (h *historian) at(c Change, root *files.Folder) *moment {
 	e, _ := root.Lookup(h.template.path)
 	m.binding = e.ID
 	if u := h.template.Unit; u.Name != "" {
-		file, _ := root.Lookup(rollouts.Folder + "/" + u.String() + ".yaml")
-		stages, _ := root.Lookup(rollouts.Folder + "/" + u.String())
-		m.run = [2]files.ID{file.ID, stages.ID}
+		m.run = state.RecordIn(root, u)
 	}
 	return m
 }

@@ -65,7 +65,7 @@ type Content struct {
 // state and the memo may be nil.
 func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	recorded, without := c.recorded(earlier)
-	isStaged := shorten(recorded, c.Rollouts, earlier)
+	isShortened := shorten(recorded, c.Rollouts, earlier)
 	bindings, err := encodeBindings(recorded, earlier)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func Encode(c Content, earlier *State, m *Memo) (*files.Folder, error) {
 	}
 	form := format
 	switch {
-	case isStaged:
+	case isShortened:
 		form = stagedFormat
 	case isAnyDivided(bindings, releases):
 		form = shardedFormat

@@ -131,7 +131,7 @@ func lengthen(s, earlier *State) {
 		unit, _ := unitOf(b)
 		isSame, known := same[unit]
 		if !known {
-			isSame = earlier != nil && recordIn(s.root, unit) == recordIn(earlier.root, unit)
+			isSame = earlier != nil && RecordIn(s.root, unit) == RecordIn(earlier.root, unit)
 			same[unit] = isSame
 		}
 		if isSame && earlier.written[r] == b {
@@ -142,8 +142,8 @@ func lengthen(s, earlier *State) {
 	}
 }
 
-// recordIn identifies the files of the record of a unit.
-func recordIn(root *files.Folder, u rollouts.Unit) [2]files.ID {
+// RecordIn identifies the files of the record of a unit in the state branch's folder; zero for none.
+func RecordIn(root *files.Folder, u rollouts.Unit) [2]files.ID {
 	path := rollouts.Folder + "/" + u.String()
 	file, _ := root.Lookup(path + ".yaml")
 	stages, _ := root.Lookup(path)
