@@ -15,7 +15,7 @@ func Foresee(r *rollouts.Rollout, c *RolloutCommand) (what string, err error) {
 	if s.Phase == rollouts.Done {
 		return "", fmt.Errorf("no run of %s is open: it is done with %.12s", r.Unit, s.Target.Commit)
 	}
-	isKeptBack := s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack
+	isKeptBack := s.IsKeptBack()
 	switch {
 	case s.Phase == rollouts.Returning && c.Verb != rollouts.Approve && c.Verb != rollouts.Stop && c.Verb != rollouts.Resume:
 		return "", fmt.Errorf("%s goes back to %.12s already", r.Unit, s.Base.Commit)

@@ -37,7 +37,7 @@ func stepOf(was, is *rollouts.Rollout) string {
 	switch s := &is.Status; {
 	case s.Run == "":
 		return ""
-	case s.Phase == rollouts.Returning, s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack:
+	case s.Phase == rollouts.Returning, s.IsKeptBack():
 		if isNew || !wentBack(was) {
 			return RolloutReturned
 		}
@@ -65,7 +65,7 @@ func stepOf(was, is *rollouts.Rollout) string {
 
 // wentBack reports a run of which it was told already that it goes back.
 func wentBack(r *rollouts.Rollout) bool {
-	return r.Status.Phase == rollouts.Returning || r.Status.Phase == rollouts.Stopped && r.Status.Reason == rollouts.KeptBack
+	return r.Status.Phase == rollouts.Returning || r.Status.IsKeptBack()
 }
 
 // stepMessage says more of it.

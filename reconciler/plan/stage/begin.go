@@ -65,7 +65,7 @@ func goesOn(in *Input) (rollouts.Rollout, step) {
 		return r, stays
 	case phase == rollouts.Done || phase == rollouts.Finishing && !waitsForEnd && !isStuck(&r):
 		r.Status.Base = finished(in)
-	case waitsForEnd && !isKeptBack(r.Status) && !isStuck(&r):
+	case waitsForEnd && !r.Status.IsKeptBack() && !isStuck(&r):
 		return r, stays
 	}
 	if in.Refused != "" {
@@ -91,12 +91,8 @@ func isStuck(r *rollouts.Rollout) bool {
 	return false
 }
 
-func isKeptBack(s rollouts.Status) bool {
-	return s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack
-}
-
 // isBack reports a run that goes back, or whose clusters are back: what joins meanwhile goes back, too.
-func isBack(s *rollouts.Status) bool { return s.Phase == rollouts.Returning || isKeptBack(*s) }
+func isBack(s *rollouts.Status) bool { return s.Phase == rollouts.Returning || s.IsKeptBack() }
 
 // finished is the version with which the recorded run finished. Units that start together have one base
 // commit: the one that was published last, if the unit is the same there.

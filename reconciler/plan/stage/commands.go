@@ -68,7 +68,7 @@ func act(v *view, r run, c rollouts.Command) (run, bool) {
 		}
 		return skippedStage(v, r, c.Stage)
 	case rollouts.Return:
-		if s.Phase == rollouts.Returning || isKeptBack(r.Status) || !canGoBack(v, s) {
+		if s.Phase == rollouts.Returning || r.Status.IsKeptBack() || !canGoBack(v, s) {
 			return r, false
 		}
 		return goBack(v, r, commanded(c)), true
@@ -111,7 +111,7 @@ func approved(v *view, r run, stage string) (run, bool) {
 // resumed returns a record of a stopped run that goes on: what failed so far is forgiven, and what did not come to a branch before
 // the stop has all of its time. What was kept back is tried again, from the first stage.
 func resumed(v *view, r run) run {
-	if isKeptBack(r.Status) {
+	if r.Status.IsKeptBack() {
 		return counted(v, newRun(v, r, r.Status.Target))
 	}
 	stopped := r.Status.Phase

@@ -26,7 +26,7 @@ func next(v *view, r run) (again recheck.Recheck) {
 	case rollouts.Finishing, rollouts.Returning: // whether it was published
 		by(metav1.NewTime(v.now.Add(time.Second)))
 	case rollouts.Done, rollouts.Stopped: // whether a newer version waits
-		if (s.Phase == rollouts.Done || isKeptBack(s)) && !s.Target.Is(v.Source) && v.Refused == "" {
+		if (s.Phase == rollouts.Done || s.IsKeptBack()) && !s.Target.Is(v.Source) && v.Refused == "" {
 			by(metav1.NewTime(v.now.Add(time.Second)))
 		}
 	case rollouts.Waiting, rollouts.Updating, rollouts.Soaking, rollouts.Approving:

@@ -46,10 +46,10 @@ func missed(c *comparison, target rollouts.Version, base *laid, areBase, back gr
 		return groups.Set{}
 	}
 	recorded := recordedOf(c, func(rollouts.Cluster) bool { return true })
-	switch isKeptBack := before.Status.Phase == rollouts.Stopped && before.Status.Reason == rollouts.KeptBack; {
+	switch {
 	case before.Status.Phase == rollouts.Returning:
 		return recorded.Without(areBase).Without(back)
-	case isKeptBack && base != nil: // the base could not be made for them
+	case before.Status.IsKeptBack() && base != nil: // the base could not be made for them
 		return recorded.And(base.unwritten).Without(areBase)
 	}
 	var all groups.Set

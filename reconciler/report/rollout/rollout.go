@@ -127,7 +127,7 @@ func helps(r *rollouts.Rollout) (all []string) {
 	at := fmt.Sprintf("%s@%s", r.Unit, r.Status.Run)
 	i := slices.IndexFunc(r.Status.Stages, func(s rollouts.StageStatus) bool { return s.Phase != rollouts.Done })
 	switch s := &r.Status; {
-	case s.Phase == rollouts.Stopped && s.Reason == rollouts.KeptBack:
+	case s.IsKeptBack():
 		return []string{"resume " + at}
 	case s.Phase == rollouts.Stopped:
 		return []string{"return " + at, "resume " + at}

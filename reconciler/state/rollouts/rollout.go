@@ -102,6 +102,9 @@ type Status struct {
 	Commands []Command `json:"commands,omitempty"`
 }
 
+// IsKeptBack reports a run that went back in every cluster, and whose target is not tried again.
+func (s *Status) IsKeptBack() bool { return s.Phase == Stopped && s.Reason == KeptBack }
+
 // RuledBy is the source commit by whose rules and signers commands about the run count: a change names neither for itself.
 func (s *Status) RuledBy() string { return cmp.Or(s.Base.Commit, s.Rules, s.Target.Commit) }
 
