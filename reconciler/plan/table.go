@@ -126,20 +126,26 @@ func lookUp(t *table, r object.Ref) manifest.Published {
 	return manifest.NewPublished(found, of)
 }
 
-// changes returns what reports an object that a cluster gets otherwise than it has it, or loses; nil if it stays as it is.
+// changes returns what reports an object that a cluster gets otherwise than it has it, or loses, or got since the last record; nil if it
+// stays as it is.
 func changes(t *table, cluster int) func(object.Ref) bool {
 	had, is := t.built[t.group[cluster]], t.trees[cluster].Folder
 	if had == nil {
 		had = files.NewFolder(nil)
 	}
-	if had.ID() == is.ID() {
+	unrecorded := t.in.Staging.Unrecorded[t.cluster(cluster)]
+	if had.ID() == is.ID() && unrecorded == nil {
 		return nil // which is so most of the time
 	}
 	return func(r object.Ref) bool {
 		path := tree.Path(t.virtual(cluster).Ref(r))
 		before, _ := had.Lookup(path)
 		after, _ := is.Lookup(path)
-		return before.ID != after.ID
+		if unrecorded == nil {
+			return before.ID != after.ID
+		}
+		known, _ := unrecorded.Known.Lookup(path)
+		return before.ID != after.ID || known.ID != after.ID
 	}
 }
 
