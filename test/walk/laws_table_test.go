@@ -144,6 +144,32 @@ func TestWhatGoesLastIsOfOneVersion(t *testing.T) {
 	}
 }
 
+// TestWhatIsLeftOverStays holds a cluster in which the guard kept an object whose policy went, and that comes to the unit with the target,
+// against the base, in which nobody claims it: it is of that version as long as it stays as it was.
+func TestWhatIsLeftOverStays(t *testing.T) {
+	const ref = "ConfigMap/shop/o1"
+	left, other := held{"c1": {ref: {version: "v1"}}}, held{"c1": {ref: {version: "v2"}}}
+	claimed := unitMeaning{refs: map[string]bool{ref: true}}
+	for _, tt := range []struct {
+		name          string
+		base, target  unitMeaning
+		before, after held
+		is            bool
+	}{
+		{"left over", unitMeaning{}, claimed, left, left, true},
+		{"changed", unitMeaning{}, claimed, left, other, false},
+		{"new there", unitMeaning{}, claimed, held{}, left, false},
+		{"of the base, which sends it elsewhere", claimed, claimed, left, left, false},
+		{"of no version", unitMeaning{}, unitMeaning{}, left, left, false},
+	} {
+		tt.base.cells = map[string]map[string]cell{}
+		j := judgement{w: &walker{stages: newStages()}, base: tt.base, target: tt.target, before: tt.before, after: tt.after, refs: map[string]bool{ref: true}}
+		if is := j.has(tt.after, "c1", &tt.base); is != tt.is {
+			t.Errorf("%s: c1 has the base: %t, want %t", tt.name, is, tt.is)
+		}
+	}
+}
+
 // TestWhatARunTakesAwayMayBeNowhere holds what two units want against what the versions want to which their runs go: of the first one an
 // object goes to c1, and of the second one none goes anywhere.
 func TestWhatARunTakesAwayMayBeNowhere(t *testing.T) {

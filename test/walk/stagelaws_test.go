@@ -97,7 +97,7 @@ func (j *judgement) has(in held, cluster string, means *unitMeaning) bool {
 // differs names an object of the unit of which a cluster has something else than a version means.
 func (j *judgement) differs(in held, cluster string, means *unitMeaning) string {
 	for _, ref := range slices.Sorted(maps.Keys(j.refs)) {
-		if j.goesLast(in, cluster, ref, means) {
+		if j.goesLast(in, cluster, ref, means) || j.isLeftOver(in, cluster, ref, means) {
 			continue
 		}
 		want, wanted := means.cells[cluster][ref]
@@ -122,6 +122,14 @@ func (j *judgement) goesLast(in held, cluster, ref string, means *unitMeaning) b
 	was, had := j.before[cluster][ref]
 	is, has := in[cluster][ref]
 	return !isWanted && had && has && was == is && len(held(means.cells).has(ref)) > 0
+}
+
+// isLeftOver reports an object that a cluster has as it had it before, that nobody claims in a version, and that the target has: the
+// guard kept it in the cluster when its policy went, and it comes to the unit with the target.
+func (j *judgement) isLeftOver(in held, cluster, ref string, means *unitMeaning) bool {
+	was, had := j.before[cluster][ref]
+	is, has := in[cluster][ref]
+	return had && has && was == is && !means.refs[ref] && j.target.refs[ref]
 }
 
 // divided is what a version means, without what is divided of which a cluster has nothing, and had nothing, or has none of this version, if
