@@ -40,7 +40,7 @@ func (f *finder) inForce(l policies.Located[karmada.FederatedHPA]) scale.Bounds 
 	var from []rule
 	var rules []karmada.CronFederatedHPARule
 	for _, c := range f.in.Set.Scalers {
-		if !Federated(c.Value) || TargetOf(&c.Value.Spec.ScaleTargetRef, c.Object) != l.Object.Ref() {
+		if TargetOf(&c.Value.Spec.ScaleTargetRef, c.Object) != l.Object.Ref() {
 			continue
 		}
 		for n, r := range c.Value.Spec.Rules {
@@ -51,10 +51,7 @@ func (f *finder) inForce(l policies.Located[karmada.FederatedHPA]) scale.Bounds 
 		return hpa.BoundsOf(l.Value)
 	}
 	now := scale.BoundsInForce(hpa.BoundsOf(l.Value), rules, f.in.Now)
-	f.result.Recheck.Timed = true
-	if !now.Next.IsZero() {
-		f.result.Recheck = f.result.Recheck.By(now.Next, f.in.Now)
-	}
+	f.result.Recheck = f.result.Recheck.By(now.Next, f.in.Now)
 	for _, i := range slices.Sorted(maps.Keys(now.Wrong)) {
 		f.report(from[i].report(diag.BadSchedule, diag.Error, "schedule", now.Wrong[i].Error(), ""))
 	}

@@ -66,6 +66,13 @@ func TestWhereReplicasAre(t *testing.T) {
 					t.Errorf("in %s Git says replicas: %v", c, got)
 				}
 			}
+			delete(held, "us")
+			held["gone"] = held["eu"]
+			for _, c := range []string{"us", "gone"} { // not published yet, and no longer registered
+				if p.Says(s, c) {
+					t.Errorf("in %s Git says replicas", c)
+				}
+			}
 		})
 	}
 }
@@ -82,6 +89,11 @@ func TestManifestsAreReadOnce(t *testing.T) {
 	for range 3 {
 		if is, known := m.Bounds(b); !known || is.Min != 2 || is.Max != 7 {
 			t.Errorf("the bounds are %v, %v", is, known)
+		}
+	}
+	for _, half := range []string{"spec:\n  maxReplicas: 7\n", "spec:\n  minReplicas: 2\n", "spec: {}\n", "{no manifest"} {
+		if is, known := m.Bounds(files.NewBlob([]byte(half))); known {
+			t.Errorf("of %q bounds are known: %v", half, is)
 		}
 	}
 	if _, known := m.Bounds(nil); known || reads != 1 {

@@ -69,7 +69,7 @@ func TestWhatFederatedHPAsScale(t *testing.T) {
 		source  []string
 		acted   []string
 		want    string // what acts, with its bounds
-		recheck string // when; empty for never
+		recheck string // when, or "timed" where that is not known; empty where no time counts
 		says    []string
 	}{
 		{"one", []string{deployment, one}, nil, "web 2-9", "", nil},
@@ -84,6 +84,9 @@ func TestWhatFederatedHPAsScale(t *testing.T) {
 		{"a schedule scales it", []string{deployment, one, cron("c", group, "FederatedHPA", "web", day, "targetMinReplicas: 4, targetMaxReplicas: 7")}, nil, "web 4-7", "2026-11-22T06:00", nil},
 		{"its rule has not come about", []string{deployment, one, cron("c", group, "FederatedHPA", "web", night, "targetMinReplicas: 4")}, nil, "web 4-9", "2026-11-21T22:00", nil},
 		{"a schedule scales another one", []string{deployment, one, cron("c", group, "FederatedHPA", "other", day, "targetMinReplicas: 4")}, nil, "web 2-9", "", []string{"scales-nothing: CronFederatedHPA shop/c scales FederatedHPA.autoscaling.karmada.io/shop/other, which is not in the source"}},
+		{"a schedule of days that never come", []string{deployment, one, cron("c", group, "FederatedHPA", "web", "0 0 30 2 *", "targetMinReplicas: 4")}, nil, "web 2-9", "timed", []string{"bad-schedule: CronFederatedHPA shop/c rule r: schedule 0 0 30 2 * never comes about"}},
+		{"what is encrypted", []string{"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 3}\nsops: {mac: 'ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]', lastmodified: '2026-11-21T00:00:00Z', version: 3.9.0}\n", one}, nil, "", "", []string{"not-scalable: which is encrypted by SOPS"}},
+		{"what scales another template in another way", []string{deployment, one, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: shop}, spec: {replicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}\n"}, nil, "web 2-9", "", nil},
 		{"a rule that cannot be", []string{deployment, one, cron("c", group, "FederatedHPA", "web", day, "targetMinReplicas: 20")}, nil, "web 2-9", "2026-11-22T06:00", []string{"rule-passed-over: CronFederatedHPA shop/c rule r is passed over: FederatedHPA shop/web would have a least above its most"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,8 +102,11 @@ func TestWhatFederatedHPAsScale(t *testing.T) {
 				t.Errorf("there act %s; want %s", got, tt.want)
 			}
 			again := ""
-			if r.Recheck.Timed && !r.Recheck.At.IsZero() {
+			switch {
+			case !r.Recheck.At.IsZero():
 				again = r.Recheck.At.Format("2006-01-02T15:04")
+			case r.Recheck.Timed:
+				again = "timed"
 			}
 			if again != tt.recheck {
 				t.Errorf("it looks again at %q; want %q", again, tt.recheck)
@@ -205,6 +211,11 @@ func TestHandOver(t *testing.T) {
 				t.Errorf("there are shares in %s; want %s", got, tt.want)
 			}
 			wants(t, diags, tt.wants...)
+			for _, d := range diags {
+				if waits := strings.Contains(d.Message, " waits in "); waits != (d.Severity == diag.Warning) {
+					t.Errorf("%q is a %s", d.Message, d.Severity)
+				}
+			}
 			for n, hint := range tt.hints {
 				if n < len(diags) && !strings.Contains(diags[n].Hint, hint) {
 					t.Errorf("the hint is %q; want %q", diags[n].Hint, hint)
