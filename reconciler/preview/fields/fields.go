@@ -126,16 +126,8 @@ func (d *differ) maps(at place, from, to map[string]any) {
 // note notes that a field differs, without what may not be shown.
 func (d *differ) note(at place, op Op, from, to any) {
 	f := Field{Path: d.redacted(at.path), Op: op, Steps: at.steps, Routine: isRoutine(at)}
-	a, hidA := d.shown(at, from)
-	b, hidB := d.shown(at, to)
-	switch {
-	case hidA || hidB:
-		if a == nil && b == nil || reflect.DeepEqual(a, b) {
-			f.Hidden = true
-			break
-		}
-		f.From, f.To = a, b
-	default:
+	a, b := d.shown(at, from), d.shown(at, to)
+	if f.Hidden = reflect.DeepEqual(a, b) && (from != nil || to != nil); !f.Hidden { // what differs and is shown alike
 		f.From, f.To = a, b
 	}
 	x, isText := f.From.(string)

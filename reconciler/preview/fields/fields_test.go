@@ -91,6 +91,14 @@ func TestDiff(t *testing.T) {
 		{"items without names", custom("{v: 1}, {v: 2}"), custom("{v: 1}, {v: 3}"), "replace spec.list[1].v 2 3"},
 		{"another type", custom("{v: 1}"), custom("{v: {w: 1}}"), "replace spec.list[0].v 1 map[w:1]"},
 		{"lines", config("") + "data: {f: \"a\\nb\\nc\\n\"}\n", config("") + "data: {f: \"a\\nx\\nc\\n\"}\n", `replace data.f "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n"`},
+		{"a line that becomes lines", config("") + "data: {f: a}\n", config("") + "data: {f: \"a\\nb\\n\"}\n", `replace data.f "@@ -1,1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n"`},
+		{"lines that become a line", config("") + "data: {f: \"a\\nb\\n\"}\n", config("") + "data: {f: a}\n", `replace data.f "@@ -1,2 +1,1 @@\n-a\n-b\n+a\n\\ No newline at end of file\n"`},
+		{"lines that come", config("") + "data: {}\n", config("") + "data: {f: \"a\\nb\\n\"}\n", "add data.f <nil> a\nb\n"},
+		{"what is null comes", custom("{}"), custom("{v: null}"), "add spec.list[0].v <nil> <nil>"},
+		{"a checksum", config(`, annotations: {checksum/config: a, chart: web-1, own: x}`), config(`, annotations: {checksum/config: b, chart: web-2, own: y}`), "replace metadata.annotations.chart web-1 web-2 routine\nreplace metadata.annotations[\"checksum/config\"] a b routine\nreplace metadata.annotations.own x y"},
+		{"a key of data that is called as such a label", config("") + "data: {chart: a}\n", config("") + "data: {chart: b}\n", "replace data.chart a b"},
+		{"items that are the same twice", custom("{name: x, v: 1}, {name: x, v: 2}"), custom("{name: x, v: 1}, {name: x, v: 3}"), "replace spec.list[1].v 2 3"},
+		{"a list of a Secret", secret("list: [{name: x, v: a}]"), secret("list: [{name: x, v: b}, {name: y}]"), "replace list hidden"},
 		{"the labels of a chart", config(`, labels: {helm.sh/chart: web-1, own: a}`), config(`, labels: {helm.sh/chart: web-2, own: b}`), "replace metadata.labels[\"helm.sh/chart\"] web-1 web-2 routine\nreplace metadata.labels.own a b"},
 		{"a Secret", secret("stringData: {a: x, b: y}"), secret("stringData: {a: z, c: y}"), "replace stringData.a hidden\nremove stringData.b hidden\nadd stringData.c hidden"},
 		{"an encrypted Secret", secret("data: {a: 'ENC[1]'}\nsops: {mac: 'ENC[2]', lastmodified: x}"), secret("data: {a: 'ENC[3]'}\nsops: {mac: 'ENC[4]', lastmodified: y}"), "replace data.a hidden"},
@@ -157,6 +165,94 @@ func TestShown(t *testing.T) {
 		if shown, n := fields.Shown(tt.all); n != tt.routine || !reflect.DeepEqual(shown, tt.shown) {
 			t.Errorf("of %v are shown %v, and %d not", tt.all, shown, n)
 		}
+	}
+}
+
+// TestWhatIsNewInALongList is told alone: what is before and behind it is the same.
+func TestWhatIsNewInALongList(t *testing.T) {
+	const items, at = 1_400, 700
+	with := func(more ...any) map[string]any {
+		var list []any
+		for i := range items {
+			if i == at {
+				list = append(list, more...)
+			}
+			list = append(list, fmt.Sprint("item ", i))
+		}
+		return map[string]any{"apiVersion": "example.com/v1", "kind": "Farm", "list": list}
+	}
+	for want, pair := range map[string][2]map[string]any{
+		"add list[700] <nil> new": {with(), with("new")}, "remove list[700] old <nil>": {with("old"), with()},
+		"replace list[700] old new": {with("old"), with("new")}, "replace list[700] old new\nadd list[701] <nil> newer": {with("old"), with("new", "newer")},
+	} {
+		if got := summary(fields.Diff(pair[0], pair[1], nil)); got != want {
+			t.Errorf("it is %.300s; want %s", got, want)
+		}
+	}
+}
+
+// TestASecretThatIsReplaced by another one is told without both, and so is what differs only in what is hidden; beside it is shown what may be.
+func TestASecretThatIsReplaced(t *testing.T) {
+	const before, after = "Hunter2Canary", "Hunter3Canary"
+	of := func(v any) map[string]any { return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "k": v} }
+	for _, tt := range []struct {
+		from, to any
+		want     string
+	}{
+		{before, after, "replace k hidden"},
+		{"user a, " + before, "user a, " + after, "replace k hidden"},
+		{"user a, " + before, "user b, " + after, "replace k user a, (hidden) user b, (hidden)"},
+		{before, "open", "replace k (hidden) open"},
+		{[]any{"a", before}, []any{"a", after}, "replace k[1] hidden"},
+		{map[string]any{"x": before}, "open", "replace k map[x:(hidden)] open"},
+	} {
+		got := summary(fields.Diff(of(tt.from), of(tt.to), []string{before, after}))
+		want := strings.ReplaceAll(tt.want, "(hidden)", object.Redactor([]string{before}).Replace(before))
+		if got != want {
+			t.Errorf("it is %q, want %q", got, want)
+		}
+	}
+}
+
+// TestVeiledValues: what differs from the twin is not shown, and that it changes is told; of what is made otherwise nothing is shown. All
+// else is as it was.
+func TestVeiledValues(t *testing.T) {
+	of := func(m map[string]any) map[string]any {
+		all := map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}
+		maps.Copy(all, m)
+		return all
+	}
+	type manifest = map[string]any
+	for _, tt := range []struct {
+		name       string
+		from, twin manifest // as it was, with values of Secrets and with others
+		to, other  manifest // as it is
+		want       string
+	}{
+		{"a value that is no secret", manifest{"a": "x"}, manifest{"a": "x"}, manifest{"a": "y"}, manifest{"a": "y"}, "replace a x y"},
+		{"a value that is one", manifest{"a": "s1"}, manifest{"a": "t1"}, manifest{"a": "s2"}, manifest{"a": "t2"}, "replace a hidden"},
+		{"the same secret", manifest{"a": "s1"}, manifest{"a": "t1"}, manifest{"a": "s1"}, manifest{"a": "t9"}, ""},
+		{"a value becomes one", manifest{"a": "x"}, manifest{"a": "x"}, manifest{"a": "s2"}, manifest{"a": "t2"}, "replace a x (not shown)"},
+		{"beside one", manifest{"m": manifest{"a": "s", "b": "x"}}, manifest{"m": manifest{"a": "t", "b": "x"}}, manifest{"m": manifest{"a": "s", "b": "y"}}, manifest{"m": manifest{"a": "t", "b": "y"}}, "replace m.b x y"},
+		{"keys that are made of one", manifest{"m": manifest{"s": "x"}}, manifest{"m": manifest{"t": "x"}}, manifest{"m": manifest{"s": "y"}}, manifest{"m": manifest{"t": "y"}}, "replace m hidden"},
+		{"an item of a list", manifest{"l": []any{"x", "s"}}, manifest{"l": []any{"x", "t"}}, manifest{"l": []any{"y", "s"}}, manifest{"l": []any{"y", "t"}}, "replace l[0] x y"},
+		{"as many items as one says", manifest{"l": []any{"x"}}, manifest{"l": []any{"x", "x"}}, manifest{"l": []any{"y"}}, manifest{"l": []any{"y", "y"}}, "replace l hidden"},
+		{"another type", manifest{"a": manifest{"x": "1"}}, manifest{"a": "1"}, manifest{"a": manifest{"x": "2"}}, manifest{"a": "2"}, "replace a hidden"},
+		{"fields that are made of one", manifest{"s": "x"}, manifest{"t": "x"}, manifest{"s": "y"}, manifest{"t": "y"}, "replace s hidden"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			from, to := fields.Veil(of(tt.from), of(tt.twin)), fields.Veil(of(tt.to), of(tt.other))
+			if got := summary(fields.Diff(from, to, nil)); got != tt.want {
+				t.Errorf("it is %q, want %q", got, tt.want)
+			}
+			if to["kind"] != "ConfigMap" || to["apiVersion"] != "v1" {
+				t.Errorf("it is a %v of %v", to["kind"], to["apiVersion"])
+			}
+		})
+	}
+	all := fields.VeilAll(of(manifest{"a": "x", "m": manifest{"b": "y"}}))
+	if got := summary(fields.Diff(all, of(manifest{"a": "x", "m": manifest{"b": "y"}}), nil)); got != "replace a (not shown) x\nreplace m (not shown) map[b:y]" {
+		t.Errorf("of all that is veiled is shown %q", got)
 	}
 }
 

@@ -56,8 +56,6 @@ func (p place) item(i int) place {
 // match is the place of an item of a list that is matched by a key.
 func (p place) match(i int, key []string, id string) place {
 	next := p.item(i)
-	if !p.secret {
-		next.path = fmt.Sprintf("%s[%s=%s]", p.path, key[0], id)
-	}
+	next.path = fmt.Sprintf("%s[%s=%s]", p.path, key[0], id)
 	return next
 }

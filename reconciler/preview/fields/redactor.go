@@ -31,55 +31,47 @@ func (c redactor) redacted(text string) string {
 	return c.known.Replace(text)
 }
 
-// shown returns what may be shown of a value at a place; nil if none of it may. Hid reports that
-// something of it may not.
-func (c redactor) shown(at place, v any) (shown any, hid bool) {
-	if v == nil {
-		return nil, false
-	}
+// shown returns what may be shown of a value at a place; nil if none of it may.
+func (c redactor) shown(at place, v any) any {
 	if at.secret || len(at.steps) > 0 && at.steps[len(at.steps)-1] == object.LastApplied {
-		return nil, true
+		return nil
 	}
 	return c.value(v)
 }
 
 // value returns a value without what may not be shown.
-func (c redactor) value(v any) (shown any, hid bool) {
+func (c redactor) value(v any) any {
 	switch v := v.(type) {
 	case veiled:
-		return hiddenValue, true
+		return hiddenValue
 	case string:
 		if telltale.MatchString(v) {
-			return hiddenValue, true
+			return hiddenValue
 		}
-		text := c.redacted(v)
-		return text, text != v
+		return c.redacted(v)
 	case map[string]any:
 		return c.object(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			kept, hides := c.value(item)
-			out[i], hid = kept, hid || hides
+			out[i] = c.value(item)
 		}
-		return out, hid
+		return out
 	}
-	return v, false
+	return v
 }
 
-func (c redactor) object(m map[string]any) (shown any, hid bool) {
+func (c redactor) object(m map[string]any) any {
 	if isSecret(m) {
-		return hiddenValue, true
+		return hiddenValue
 	}
 	out := make(map[string]any, len(m))
 	for key, v := range m {
-		name := c.redacted(key)
 		if key == object.LastApplied {
-			out[key], hid = hiddenValue, true
+			out[key] = hiddenValue
 			continue
 		}
-		kept, hides := c.value(v)
-		out[name], hid = kept, hid || hides || name != key
+		out[c.redacted(key)] = c.value(v)
 	}
-	return out, hid
+	return out
 }

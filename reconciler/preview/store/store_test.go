@@ -81,11 +81,15 @@ func TestItTellsOnlyWhatIsNew(t *testing.T) {
 		{func() { s.Say(noon, pull(1, "a"), forge.Pending, "it waits") }, 2},
 		{func() { s.Say(noon.Add(time.Minute), pull(1, "a"), forge.Pending, "it waits") }, 2},
 		{func() { s.Say(noon.Add(time.Minute), pull(1, "c"), forge.Pending, "it waits") }, 3},
-		{func() { s.Gone(7) }, 3},
-		{func() { s.Gone(2) }, 4},
-		{func() { s.Working(true) }, 5},
-		{func() { s.Working(true) }, 5},
-		{func() { s.Working(false) }, 6},
+		{func() { s.Say(noon.Add(time.Minute), pull(1, "c"), forge.Pending, "it waits for somebody") }, 4},
+		{func() { s.Say(noon.Add(time.Minute), pull(1, "c"), forge.Success, "it waits for somebody") }, 5},
+		{func() { s.Seen(noon, forge.PullRequest{Number: 1, Head: "c", Title: "another title"}, *pull(2, "b")) }, 6},
+		{func() { s.Seen(noon, forge.PullRequest{Number: 1, Head: "c", Title: "another title"}, *pull(2, "b")) }, 6},
+		{func() { s.Gone(7) }, 6},
+		{func() { s.Gone(2) }, 7},
+		{func() { s.Working(true) }, 8},
+		{func() { s.Working(true) }, 8},
+		{func() { s.Working(false) }, 9},
 	} {
 		if step.do(); s.told != step.told || s.Version() != step.told {
 			t.Errorf("step %d: it told %d times, and is at %d; want %d", i, s.told, s.Version(), step.told)
@@ -135,6 +139,29 @@ func TestItIsBounded(t *testing.T) {
 	p := s.find(t, 99)
 	if html, err := p.Report.HTML(); !p.Report.Long || len(html) > 0 || err != nil {
 		t.Errorf("a report of 9 MiB is kept: %d bytes, %v", len(html), err)
+	}
+}
+
+// TestSinceWhenAHeadShowsSomething: since it came to that, and not since somebody said so again.
+func TestSinceWhenAHeadShowsSomething(t *testing.T) {
+	s := newShelved()
+	for i, step := range []struct {
+		head  string
+		state forge.State
+		line  string
+		since int // the step that it is so since
+	}{
+		{"a", forge.Pending, "it waits", 0},
+		{"a", forge.Pending, "it waits", 0},
+		{"a", forge.Pending, "it waits for somebody", 2},
+		{"a", forge.Success, "it waits for somebody", 3},
+		{"a", forge.Success, "it waits for somebody", 3},
+		{"b", forge.Success, "it waits for somebody", 5},
+	} {
+		s.Say(noon.Add(time.Duration(i)*time.Minute), pull(1, step.head), step.state, step.line)
+		if p := s.find(t, 1); !p.Since.Equal(noon.Add(time.Duration(step.since)*time.Minute)) || p.State != step.state || p.Line != step.line {
+			t.Errorf("step %d: it is %+v", i, p)
+		}
 	}
 }
 
