@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,13 +66,15 @@ func ParseSigners(data []byte) (Signers, error) {
 }
 
 func parseSigner(line string) (signer, error) {
-	principals, rest, ok := strings.Cut(line, " ")
-	if strings.HasPrefix(line, `"`) {
-		principals, rest, ok = strings.Cut(line[1:], `"`)
+	stop := " \t"
+	if quoted, ok := strings.CutPrefix(line, `"`); ok {
+		line, stop = quoted, `"`
 	}
-	if !ok {
+	end := strings.IndexAny(line, stop)
+	if end < 0 {
 		return signer{}, errors.New("want a principal, a kind of key and a key")
 	}
+	principals, rest := line[:end], line[end+1:]
 	key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(rest)))
 	if err != nil {
 		return signer{}, fmt.Errorf("what follows %q is no key of OpenSSH", principals)
@@ -139,11 +140,23 @@ func (s Signers) Verify(commit, signature []byte, at time.Time) (who string, err
 
 // holds reports whether a line is for commits, and for a time.
 func (l *signer) holds(at time.Time) bool {
-	forGit := len(l.namespaces) == 0 || slices.ContainsFunc(l.namespaces, func(pattern string) bool {
-		ok, err := path.Match(pattern, Git)
-		return err == nil && ok
-	})
-	return forGit && (l.after.IsZero() || !at.Before(l.after)) && (l.before.IsZero() || at.Before(l.before))
+	return l.forCommits() && !at.Before(l.after) && (l.before.IsZero() || at.Before(l.before))
+}
+
+// forCommits reports whether the patterns have Git among the namespaces that they name; one with "!" takes back what others name.
+func (l *signer) forCommits() bool {
+	named := len(l.namespaces) == 0
+	for _, pattern := range l.namespaces {
+		pattern, except := strings.CutPrefix(pattern, "!")
+		if ok, _ := path.Match(pattern, Git); !ok { // nothing matches what is no pattern
+			continue
+		}
+		if except {
+			return false
+		}
+		named = true
+	}
+	return named
 }
 
 func (s Signers) verifyPGP(commit, signature []byte, at time.Time) (string, error) {

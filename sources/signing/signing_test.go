@@ -98,6 +98,22 @@ func TestKeysAreThoseOfOpenSSH(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	signers, err := signing.ParseSigners([]byte("me " + key.Public().String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hash := range []string{"sha512", "sha256"} { // and what it signs is taken here
+		cmd := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "sign", "-O", "hashalg="+hash, "-f", file, "-n", "git")
+		cmd.Stdin = bytes.NewReader(message)
+		theirs, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, by := signers.Verify(message, theirs, time.Now())
+		if err := key.Public().Verify(signing.Git, message, theirs); err != nil || by != nil {
+			t.Errorf("a signature with %s: %v, %v", hash, err, by)
+		}
+	}
 	cmd := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", "allowed", "-I", "me", "-n", "git", "-s", "signature")
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(message)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -150,6 +166,12 @@ func TestWhoMaySign(t *testing.T) {
 		{`ci valid-after="20260301",valid-before="20260301" ` + public, ""},
 		{`ci namespaces="[" ` + public, ""},
 		{`ci namespaces="*" ` + public, "ci"},
+		{`ci namespaces="*,!git" ` + public, ""},
+		{`ci namespaces="!g*,git" ` + public, ""},
+		{`ci namespaces="g*,!file" ` + public, "ci"},
+		{`ci namespaces="!file" ` + public, ""},
+		{"ci\t" + public, "ci"},
+		{"\"ci at work\"\tvalid-after=\"20260301\"\t" + public, "ci at work"},
 		{`ci Namespaces="file",VALID-AFTER="20260101" ` + public, ""},
 		{`before valid-before="20260101" ` + public + "\nnow " + public, "now"},
 		{`files namespaces="file" ` + public + "\ncommits " + public, "commits"},
@@ -171,9 +193,12 @@ func TestWhoMaySign(t *testing.T) {
 			t.Errorf("%s: no signature: %v", c.line, err)
 		}
 	}
-	for _, line := range []string{"", "# nobody", "ci", public, "ci cert-authority " + public, `ci valid-after="soon" ` + public} {
-		if _, err := signing.ParseSigners([]byte(line)); err == nil {
-			t.Errorf("%q is taken", line)
+	for line, want := range map[string]string{
+		"": "names nobody", "# nobody": "names nobody", "ci": "want a principal", `"ci ` + public: "want a principal", public: "no key of OpenSSH",
+		"ci cert-authority " + public: "the option cert-authority", `ci valid-after="soon" ` + public: "is no time", `ci valid-before="2026" ` + public: "is no time",
+	} {
+		if _, err := signing.ParseSigners([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 	}
 	if _, err := signing.ParseSigners([]byte("# one\n\nci " + public + "\nci nonsense\n")); err == nil || !strings.Contains(err.Error(), "line 4") {
@@ -188,6 +213,9 @@ func TestWhoMaySign(t *testing.T) {
 	}
 	if _, by := s.Verify([]byte("commit"), []byte("-----BEGIN PGP SIGNATURE-----\nx\n"), day); !errors.Is(by, signing.ErrForged) {
 		t.Errorf("a signature of OpenPGP where nobody has such a key: %v", by)
+	}
+	if _, by := s.Verify([]byte("commit"), []byte("yes, I signed it"), day); !errors.Is(by, signing.ErrForged) {
+		t.Errorf("what is no signature: %v", by)
 	}
 	if s.IsZero() || !(signing.Signers{}).IsZero() || key.IsZero() || !(signing.Key{}).IsZero() {
 		t.Error("somebody is nobody")
@@ -247,6 +275,9 @@ func TestOpenPGP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if s.IsZero() {
+		t.Error("keys of OpenPGP ask for no signature")
+	}
 	at := time.Now().Add(time.Minute)
 	for by, want := range map[*openpgp.Entity]error{mine: nil, other: signing.ErrForeign} {
 		var signature bytes.Buffer
@@ -259,6 +290,9 @@ func TestOpenPGP(t *testing.T) {
 		}
 		if _, err := s.Verify([]byte("another"), signature.Bytes(), at); err == nil {
 			t.Error("a signature of something else counts")
+		}
+		if _, err := s.Verify([]byte("commit"), append([]byte("\n "), signature.Bytes()...), at); !errors.Is(err, want) {
+			t.Errorf("a signature behind an empty line: %v", err)
 		}
 	}
 }
