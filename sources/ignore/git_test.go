@@ -52,6 +52,8 @@ func TestPatternsMatchAsGits(t *testing.T) {
 		{pattern: `\*`, match: []string{"*"}, not: []string{"a"}},
 		{pattern: `a\`, not: []string{"a", `a\`}},
 		{pattern: "*a*b*c", match: []string{"abc", "xaxbxcabc"}, not: []string{"acb"}},
+		{pattern: "Ab*", match: []string{"Abc"}, not: []string{"abc", "AB"}},
+		{pattern: "Ab", match: []string{"Ab"}, not: []string{"ab"}},
 	} {
 		p := ignore.NewPattern(tt.pattern, ignore.Cased)
 		for _, path := range tt.match {
@@ -67,6 +69,11 @@ func TestPatternsMatchAsGits(t *testing.T) {
 	}
 	if folded := ignore.NewPattern("A[B-C]*", ignore.Folded); !folded.Matches("x/aBx") || folded.Matches("ad") {
 		t.Error("it does not fold letters")
+	}
+	for name, want := range map[string]string{"AZaz": "azaz", "Z": "z", "@[`{": "@[`{", "aB[Z": "ab[z", "Ä": "Ä"} {
+		if got := ignore.Fold(name); got != want {
+			t.Errorf("%q is folded to %q, want %q", name, got, want)
+		}
 	}
 }
 
@@ -92,6 +99,7 @@ func TestIgnoredAsByGit(t *testing.T) {
 		{"spaces at the end", "x  \ny\\ \n", "", []string{"x", "y "}, []string{"x  ", "y"}},
 		{"lines of Windows, and a mark at the beginning", "\ufeffx\r\ny\r\n", "", []string{"x", "y"}, nil},
 		{"nothing but signs", "!\n/\n!/\n", "", nil, []string{"x", "x/"}},
+		{"letters of either case", "X\n/Y\nZ*\n", "", []string{"X", "a/X", "Y", "Zz"}, []string{"x", "y", "zz"}},
 		{"the folder's own", "", "/x\ny\n", []string{"a/x", "a/y", "a/b/y"}, []string{"x", "y", "a/b/x"}},
 		{"the folder's counts more", "x\n", "!x\n", []string{"x"}, []string{"a/x"}},
 		{"the folder's says nothing of it", "x\n", "y\n", []string{"a/x"}, nil},

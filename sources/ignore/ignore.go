@@ -72,10 +72,18 @@ func Parse(lines string) Matcher {
 	for line := range strings.Lines(lines) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
-			m.add(line)
+			m.add(everywhere(line))
 		}
 	}
 	return m
+}
+
+// everywhere returns the pattern "/**" without its slash: it has everything, as in Git, and go-git finds nothing by it.
+func everywhere(line string) string {
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(line, "!"), "/**"); ok && strings.Trim(rest, "/ ") == "" {
+		return strings.Replace(line, "/", "", 1)
+	}
+	return line
 }
 
 // wildcards are characters that do not stand for themselves.

@@ -22,6 +22,13 @@ func TestTheLastPatternDecides(t *testing.T) {
 		{"**\n!*.yaml", []string{"a", "b/c"}, []string{"a.yaml", "b/c.yaml"}},
 		{"# x\n\n  \na  \n", []string{"a"}, []string{"# x"}},
 		{"x\\#*\n", []string{"x#", "a/x#y", "x#/y"}, []string{`x\#`, "x"}},
+		{"*a?b*\n", []string{"xaxbx", "axb", "a.b/x"}, []string{"ab", "xaxc"}},
+		{"*ab*\n", []string{"ab", "xaby", "xab", "abx/y"}, []string{"a", "b", "axb"}},
+		{"x*\n", []string{"x", "xy", "x/y"}, []string{"yx"}},
+		{"*.x\n", []string{".x", "a.x"}, []string{"x", ".xy"}},
+		{"/**\n!/a/\n", []string{"x", "x/a"}, []string{"a/x", "a/x/y"}},
+		{"/**/\n", []string{"a/x"}, []string{"a"}},
+		{"*.yaml\n!/**  \n", nil, []string{"a.yaml", "a/b.yaml"}},
 		{"a?c/d\n!abc/d/e\n", []string{"abc/d", "axc/d/e"}, []string{"abc/d/e"}},
 	} {
 		m := Parse(tt.lines)
@@ -96,6 +103,12 @@ func TestList(t *testing.T) {
 		if got := l.Names(path); got != want {
 			t.Errorf("%q is named: %v", path, got)
 		}
+	}
+	if l.Names("*.prod.yaml") || l.Names("# what is monitored") {
+		t.Error("a pattern is a path")
+	}
+	if all := ParseList("/**\n!/a/**\n"); !all.Has("x") || !all.Has("x/a") || all.Has("a/x") {
+		t.Error("everything from the root is not everything")
 	}
 	if (List{}).Has("a") {
 		t.Error("an empty list has something")

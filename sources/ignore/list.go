@@ -25,7 +25,7 @@ func ParseList(text string) (l List) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "#") {
-			l.patterns = append(l.patterns, gitignore.ParsePattern(line, nil))
+			l.patterns = append(l.patterns, gitignore.ParsePattern(everywhere(line), nil))
 			if isPlain(line) && !strings.HasPrefix(line, "!") {
 				l.plain = append(l.plain, strings.Trim(line, "/"))
 			}
