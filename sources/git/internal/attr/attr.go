@@ -50,7 +50,7 @@ func Parse(folder string, data []byte, as ignore.Letters) *File {
 			}
 			continue
 		}
-		if len(settings) > 0 && pattern != "" && pattern[0] != '!' && !strings.HasSuffix(pattern, "/") {
+		if pattern != "" && pattern[0] != '!' {
 			f.rules = append(f.rules, rule{ignore.NewPattern(pattern, as), settings})
 		}
 	}
@@ -161,14 +161,14 @@ func (a Attributes) Lines(autocrlf bool) Lines {
 		lines, said = linesOf(a["crlf"])
 	}
 	switch {
-	case said && lines == Keep:
-		return Keep
-	case !said && (a["eol"] == "lf" || a["eol"] == "crlf"):
+	case said:
+		return lines
+	case a["eol"] == "lf" || a["eol"] == "crlf":
 		return Text
-	case !said && autocrlf:
+	case autocrlf:
 		return Guess
 	}
-	return lines
+	return Keep
 }
 
 // linesOf reads the value of text, or of crlf, which it was called before.

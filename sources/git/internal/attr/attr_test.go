@@ -2,6 +2,7 @@ package attr_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/sources/git/internal/attr"
@@ -33,7 +34,16 @@ func TestLines(t *testing.T) {
 		{"text, before a carriage return", "*.txt text\r\n", attr.Text, attr.Text},
 		{"a pattern in quotes", "\"a.t\\170t\" text", attr.Text, attr.Text},
 		{"no text", "*.txt -text", attr.Keep, attr.Keep},
+		{"spaces and tabs before, between and behind", " \t*.txt \t text\t \n", attr.Text, attr.Text},
+		{"quotes of other kinds, which are letters", "`a.txt` text\n'a.txt' text\n", attr.Keep, attr.Guess},
+		{"a quote that does not end", "\"a.txt text\n", attr.Keep, attr.Guess},
+		{"nothing in quotes", "\"\" text\n", attr.Keep, attr.Guess},
+		{"a pattern alone", "*.txt\n", attr.Keep, attr.Guess},
 		{"a guess", "*.txt text=auto", attr.Guess, attr.Guess},
+		{"a guess, and line ends that are said", "*.txt text=auto eol=lf", attr.Guess, attr.Guess},
+		{"a guess, as it was called before", "*.txt crlf=auto", attr.Guess, attr.Guess},
+		{"no text, as it was called before", "*.txt -crlf", attr.Keep, attr.Keep},
+		{"line ends of no text, as it was called before", "*.txt -crlf eol=lf", attr.Keep, attr.Keep},
 		{"another word", "*.txt text=some", attr.Keep, attr.Guess},
 		{"binary", "*.txt binary", attr.Keep, attr.Keep},
 		{"as it was called before", "*.txt crlf", attr.Text, attr.Text},
@@ -64,6 +74,27 @@ func TestLines(t *testing.T) {
 		if plain, auto := a.Lines(false), a.Lines(true); plain != tt.plain || auto != tt.autoCRLF {
 			t.Errorf("%s: %d, and %d with autocrlf; want %d and %d", tt.name, plain, auto, tt.plain, tt.autoCRLF)
 		}
+	}
+}
+
+// TestLinesThatNameNoFile: a comment is none about the files that are called so, and no pattern is turned round.
+func TestLinesThatNameNoFile(t *testing.T) {
+	for name, text := range map[string]string{"#a.txt": "#a.txt text", "!a.txt": "!a.txt text", "a.txt": "*.txt/ text"} {
+		if a := of(t, name, "", text); len(a) > 0 {
+			t.Errorf("%s: %v by %q", name, a, text)
+		}
+	}
+	for name, text := range map[string]string{"#a.txt": "\"#a.txt\" text", "a b.txt": "\"a b.txt\" text", "b/a.txt": "/b/*.txt text"} {
+		if a := of(t, name, "", text); a.Lines(false) != attr.Text {
+			t.Errorf("%s: %v by %q", name, a, text)
+		}
+	}
+	folded := attr.Parse("", []byte("*.TXT text"), ignore.Folded)
+	if a := attr.Of([]*attr.File{folded}, "A.txt"); a.Lines(false) != attr.Text {
+		t.Errorf("where letters are folded: %v", a)
+	}
+	if a := of(t, "a.txt", "", "*.TXT text"); len(a) > 0 {
+		t.Errorf("where they are not: %v", a)
 	}
 }
 
@@ -138,6 +169,7 @@ func TestStored(t *testing.T) {
 		{"kept", attr.Keep, crlf, text, crlf},
 		{"a text", attr.Text, crlf, crlf, text},
 		{"a text that is none", attr.Text, binary, "", "a\x00\nb"},
+		{"a text with line ends of both kinds", attr.Text, "a\nb\r\n\n", "", "a\nb\n\n"},
 		{"a carriage return alone", attr.Text, "a\rb\r\n\r", "", "a\rb\n\r"},
 		{"guessed", attr.Guess, crlf, text, text},
 		{"guessed, and new", attr.Guess, crlf, "", text},
@@ -154,6 +186,24 @@ func TestStored(t *testing.T) {
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %q, %v; want %q", tt.name, got, err, tt.want)
 		}
+	}
+	// one character of 128 may be none that prints, but neither a NUL nor a carriage return
+	for text, want := range map[string]bool{
+		strings.Repeat("a", 128) + "\x01": true, strings.Repeat(" ", 128) + "\x01": true, strings.Repeat("\xfc", 128) + "\x01": true,
+		strings.Repeat("\t", 128) + "\x01": true, strings.Repeat("a", 256) + "\x01\x7f": true,
+		strings.Repeat("a", 127) + "\x01": false, strings.Repeat("a", 127) + "\n\n\x7f": false, strings.Repeat("a", 255) + "\x01\x7f": false,
+		strings.Repeat("a", 500) + "\x00": false, strings.Repeat("a", 500) + "\r": false, "\x7f": false,
+	} {
+		for _, data := range []string{text + "\r\n", "\r\n" + text} {
+			got, err := attr.Guess.Stored([]byte(data), func() ([]byte, error) { return nil, nil })
+			if err != nil || strings.Contains(string(got), "\r\n") == want {
+				t.Errorf("%q is taken for a text: %t, %v", data, !want, err)
+			}
+		}
+	}
+	dos := strings.Repeat("a", 127) + "\x01\r\n\x1a" // which does not count among those that print
+	if got, err := attr.Guess.Stored([]byte(dos), func() ([]byte, error) { return nil, nil }); err != nil || string(got) != dos {
+		t.Errorf("of %q it is %q, %v", dos, got, err)
 	}
 	away := errors.New("the disk is away")
 	lost := func() ([]byte, error) { return nil, away }
