@@ -116,6 +116,7 @@ func TestUnpackRefuses(t *testing.T) {
 		{"a name with two slashes", tgz(t, chartYAML, file("app//x", "")), "no clean relative path"},
 		{"a backslash", tgz(t, chartYAML, file(`app/..\x`, "")), "no clean relative path"},
 		{"a drive", tgz(t, file("c:/Chart.yaml", "")), "no clean relative path"},
+		{"a character that deletes", tgz(t, chartYAML, file("app/x\x7f", "")), "no clean relative path"},
 		{"a line break", tgz(t, chartYAML, file("app/x\nerror: y", "")), "no clean relative path"},
 		{"bytes that are no text", tgz(t, chartYAML, tar.Header{Name: "app/\xff", Format: tar.FormatGNU}), "no clean relative path"},
 		{"a name twice", tgz(t, chartYAML, file("app/x", "1"), file("app/x", "2")), "has both"},

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -183,6 +184,26 @@ func TestPartsThatWereLeftBehindGo(t *testing.T) {
 	}
 	if !slices.Contains(left, "new.part") || !slices.Contains(left, "README") || slices.Contains(left, "old.part") {
 		t.Errorf("what is left is %v", left)
+	}
+}
+
+// What is in the way of an archive stays, and leaves no part behind.
+func TestAFolderInThePlaceOfAnArchive(t *testing.T) {
+	s, srv, e := resolved(t)
+	path := onlyFile(t, s)
+	if err := errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	before := srv.hits.Load()
+	for range 2 {
+		files, err := s.Fetch(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantChart(t, files)
+	}
+	if n, left := srv.hits.Load()-before, s.cache.files(); n != 2 || len(left) != 0 {
+		t.Errorf("after %d requests there are %v", n, left)
 	}
 }
 

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -51,6 +52,11 @@ func TestTheVersionsOfAHelmRepository(t *testing.T) {
 	look(second, api, registry.Known{ETag: `"0"`, Tags: []string{"old"}}, "0.1.0") // of which another index is known
 	etag, versions = `"2"`, "[{version: 3.0.0}]"
 	known = look(&Catalog{Store: s}, app, known, "3.0.0")
+	digested := registry.Known{ETag: "sha256:" + strings.Repeat("0", 64), Tags: []string{"old"}} // which is ours, and no server's
+	etag = digested.ETag
+	if now := look(&Catalog{Store: s}, app, digested, "3.0.0"); now.ETag != "" {
+		t.Errorf("an ETag that is none is remembered: %q", now.ETag)
+	}
 	known.ETag = ""
 	missing := api
 	missing.Name = "none"
@@ -64,36 +70,74 @@ func TestTheVersionsOfAHelmRepository(t *testing.T) {
 
 // A repository that fails is asked once for all of its charts.
 func TestARepositoryThatFailsIsAskedOnce(t *testing.T) {
-	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	c := &Catalog{Store: store(t, Options{Allow: []string{srv.URL}})}
-	for range 2 {
-		if _, err := c.Versions(t.Context(), helmRef(srv, ""), registry.Known{}); err == nil || !strings.Contains(err.Error(), "403") {
-			t.Errorf("the error is %v", err)
+	for _, tt := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"refused", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "403"},
+		{"not modified, which nobody asked", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, "304"},
+		{"a page", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Sign in: </html>") }, "/index.yaml: it is no index"},
+	} {
+		srv := serve(t, tt.answer)
+		c := &Catalog{Store: store(t, Options{Allow: []string{srv.URL}})}
+		for range 2 {
+			_, err := c.Versions(t.Context(), helmRef(srv, ""), registry.Known{})
+			wantError(t, err, tt.want)
+			_, _, err = c.At(t.Context(), helmRef(srv, ""), "1.0.0")
+			wantError(t, err, tt.want)
+		}
+		if srv.hits.Load() != 1 {
+			t.Errorf("%s: it was asked %d times", tt.name, srv.hits.Load())
 		}
 	}
-	if srv.hits.Load() != 1 {
-		t.Errorf("it was asked %d times", srv.hits.Load())
+}
+
+// What is read of a chart has a bound.
+func TestTheVersionsOfAChartAreBounded(t *testing.T) {
+	n := maxVersions
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"entries":{"app":[%s{"version":"2"}]}}`, strings.Repeat(`{"version":"1"},`, n-1))
+	})
+	s := store(t, Options{Allow: []string{srv.URL}})
+	now, err := (&Catalog{Store: s}).Versions(t.Context(), helmRef(srv, ""), registry.Known{})
+	if err != nil || !slices.Equal(now.Tags, []string{"1", "2"}) {
+		t.Errorf("%d entries have the versions %v: %v", n, now.Tags, err)
 	}
+	n++
+	_, err = (&Catalog{Store: s}).Versions(t.Context(), helmRef(srv, ""), registry.Known{})
+	wantError(t, err, "more than the 10000")
 }
 
 // tags answers for a registry.
-type tags func(repository string) []string
+type tags func(repository string) ([]string, error)
 
 func (f tags) Tags(_ context.Context, repository string, _ registry.Known) (registry.Known, error) {
-	return registry.Known{ETag: "e", Tags: f(repository)}, nil
+	all, err := f(repository)
+	return registry.Known{ETag: "e", Tags: all}, err
 }
 
 func TestTheVersionsOfARegistry(t *testing.T) {
-	c := &Catalog{Registry: tags(func(repository string) []string {
+	remembered := []string{"latest", "1.0.0_build.1", "1.0.0", "1.0.0_build.1"} // by the registry's client, and its own
+	before := slices.Clone(remembered)
+	var refused error
+	c := &Catalog{Registry: tags(func(repository string) ([]string, error) {
 		if repository != "ghcr.io/acme/charts/app" {
 			t.Errorf("asked is %s", repository)
 		}
-		return []string{"1.0.0", "1.0.0_build.1", "latest"}
+		return remembered, refused
 	})}
 	ref := lock.Ref{Kind: lock.OCI, Repository: "oci://ghcr.io/acme/charts/", Name: "app", Constraint: "1.x"}
 	now, err := c.Versions(t.Context(), ref, registry.Known{})
 	if want := []string{"1.0.0", "1.0.0+build.1", "latest"}; err != nil || !slices.Equal(now.Tags, want) {
 		t.Errorf("there are %v: %v", now.Tags, err)
+	}
+	if !slices.Equal(remembered, before) {
+		t.Errorf("what the client remembers became %v", remembered)
+	}
+	refused = errors.New("401 Unauthorized")
+	if now, err = c.Versions(t.Context(), ref, registry.Known{Tags: []string{"1.0.0"}}); !errors.Is(err, refused) || !slices.Equal(now.Tags, []string{"1.0.0"}) {
+		t.Errorf("where it is refused there are %v: %v", now.Tags, err)
 	}
 }
 
@@ -115,6 +159,9 @@ func TestAVersionOfAChart(t *testing.T) {
 	}
 	if want := (registry.Image{Source: "https://example.com/src", Changelog: "https://example.com/log", URL: "https://example.com"}); said != want {
 		t.Errorf("it says %+v", said)
+	}
+	if e, _, err = c.At(t.Context(), helmRef(helm, ">=1"), "2.0.0"); err == nil {
+		t.Errorf("an archive of another version is taken: %+v", e)
 	}
 	if _, _, err := c.At(t.Context(), helmRef(helm, ">=1"), "1.0.1"); err == nil {
 		t.Error("another version was found")

@@ -67,6 +67,11 @@ func TestAnIndexIsReadAsHelmReadsIt(t *testing.T) {
 		{"a version that looks like a number", "entries:\n  app:\n  - {version: 1.0, urls: [app.tgz]}\n", ""},
 		{"entries that cannot be read are passed over", "entries:\n  app: [null, 7, {version: [], urls: {}}, {version: 1.0.0, urls: [app.tgz]}]\n", ""},
 		{"fields of no interest may be anything", "generated: []\nentries:\n  app:\n  - {version: 1.0.0, created: {}, maintainers: 7, urls: [app.tgz]}\n", ""},
+		{"JSON of which something cannot be read", `{"entries":{"app":[null,7,{"version":[]},{"version":"1.0.0","urls":["app.tgz"]}]}}`, ""},
+		{"JSON without entries", `{"apiVersion":"v1"}`, "it has no entries"},
+		{"JSON that is no index", `{"entries":[]}`, "it is no index"},
+		{"nothing that can be read", "entries:\n  app: [{version: 1.0.0, urls: {}}]\n", `it has no chart "app"`},
+		{"a fragment", "entries:\n  app:\n  - {version: 1.0.0, urls: ['app.tgz#hush']}\n", ""},
 		{"a digest with its algorithm", "entries:\n  app:\n  - {version: 1.0.0, urls: [app.tgz], digest: '" + digest(archive) + "'}\n", ""},
 		{"an absolute path", "entries:\n  app:\n  - {version: 1.0.0, urls: [/app.tgz]}\n", ""},
 		{"another digest", "entries:\n  app:\n  - {version: 1.0.0, urls: [app.tgz], digest: " + strings.Repeat("0", 64) + "}\n", "has the digest " + digest(archive)},
@@ -102,6 +107,31 @@ func TestAnIndexIsReadAsHelmReadsIt(t *testing.T) {
 	}
 }
 
+// TestARepositoryBelowAPath: what is relative in its index is below that path, too, however the reference is written.
+func TestARepositoryBelowAPath(t *testing.T) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/charts/index.yaml":
+			fmt.Fprint(w, "entries: {app: [{version: 1.0.0, urls: [app.tgz]}]}")
+		case "/charts/app.tgz":
+			_, _ = w.Write(packed(t, "app", "1.0.0"))
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	s, err := New(Options{Allow: []string{srv.URL}, Private: loopback}) // as a command has it, without a bound on time of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"/charts", "/charts/"} {
+		ref := helmRef(srv, "")
+		ref.Repository += at
+		if e, err := s.Resolve(t.Context(), ref); err != nil || e.URL != srv.URL+"/charts/app.tgz" {
+			t.Errorf("%s: %q, %v", at, e.URL, err)
+		}
+	}
+}
+
 func TestRedirects(t *testing.T) {
 	archive := packed(t, "app", "1.0.0")
 	other := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(archive) })
@@ -111,6 +141,10 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, "/files/app.tgz", http.StatusFound)
 		case "/there":
 			http.Redirect(w, r, other.URL+"/app.tgz?signature=hush", http.StatusFound)
+		case "/5", "/4", "/3", "/2", "/1":
+			http.Redirect(w, r, string([]byte{'/', r.URL.Path[1] - 1}), http.StatusFound)
+		case "/6":
+			http.Redirect(w, r, "/5", http.StatusFound)
 		case "/round":
 			http.Redirect(w, r, "/round?again=hush", http.StatusFound)
 		default:
@@ -139,6 +173,14 @@ func TestRedirects(t *testing.T) {
 		if _, err := s.Fetch(t.Context(), entryAt(srv.URL+"/there", archive)); err != nil {
 			t.Fatal(err)
 		}
+	})
+	t.Run("are followed five times", func(t *testing.T) {
+		s := store(t, Options{Allow: []string{srv.URL}})
+		if _, err := s.Fetch(t.Context(), entryAt(srv.URL+"/5", archive)); err != nil {
+			t.Error(err)
+		}
+		_, err := s.Fetch(t.Context(), entryAt(srv.URL+"/6", archive))
+		wantError(t, err, "more than 5 redirects")
 	})
 	t.Run("without end are cut", func(t *testing.T) {
 		_, err := store(t, Options{Allow: []string{srv.URL}}).Fetch(t.Context(), entryAt(srv.URL+"/round", archive))

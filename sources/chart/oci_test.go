@@ -147,6 +147,31 @@ func TestAnotherBlobThanTheLockedIsRefused(t *testing.T) {
 	}
 }
 
+// TestARegistryOverHTTPS is asked by https alone, brings an archive once, and no more of one than may be read.
+func TestARegistryOverHTTPS(t *testing.T) {
+	h, blobs := registryWith(t, "1.0.0"), 0
+	srv, roots := serveTLS(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			blobs++
+		}
+		h.ServeHTTP(w, r)
+	})
+	o := Options{Allow: []string{srv.URL}, RootCAs: roots, Dir: t.TempDir()}
+	s := store(t, o)
+	for range 2 {
+		if e, err := s.Resolve(t.Context(), ociRef(srv.URL, "1.0.0")); err != nil || e.Digest != digest(packed(t, "app", "1.0.0")) {
+			t.Errorf("it is %+v: %v", e, err)
+		}
+	}
+	if blobs != 1 {
+		t.Errorf("the archive was brought %d times", blobs)
+	}
+	o.Dir, o.MaxArchive = "", 10
+	if _, err := store(t, o).Resolve(t.Context(), ociRef(srv.URL, "1.0.0")); err == nil || errors.Is(err, ErrDigest) || !strings.Contains(err.Error(), "more than the 10 bytes") {
+		t.Errorf("of one that is too large: %v", err)
+	}
+}
+
 // guarded is a registry that wants a token of the service at realm, and the service.
 type guarded struct {
 	registry http.Handler
