@@ -3,6 +3,7 @@ package karmada
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,6 +165,8 @@ func TestDecodeByKind(t *testing.T) {
 	}{
 		{"a ClusterOverridePolicy needs a spec", policyGroup, "ClusterOverridePolicy", `{}`, []string{"spec required-field"}, "write overrideRules below it"},
 		{"which may be empty", policyGroup, "ClusterOverridePolicy", `{"spec": {"overriders": {}}}`, nil, ""},
+		{"what is no object needs nothing", policyGroup, "ClusterOverridePolicy", `[]`, []string{" malformed"}, ""},
+		{"a whole number that is none has no hint", policyGroup, "PropagationPolicy", `{"spec": {"priority": 1.5}}`, []string{"spec.priority wrong-type"}, ""},
 		{"an OverridePolicy needs none", policyGroup, "OverridePolicy", `{}`, nil, ""},
 		{"a quantity that is no whole number is quoted", policyGroup, "FederatedResourceQuota", fmt.Sprintf(quantity, `1.5`), []string{"spec.overall.cpu wrong-type"}, "quote what is no whole number"},
 		{"a quantity has no space around it", policyGroup, "FederatedResourceQuota", fmt.Sprintf(quantity, `" 2"`), []string{"spec.overall.cpu wrong-type"}, ""},
@@ -180,6 +183,25 @@ func TestDecodeByKind(t *testing.T) {
 				t.Errorf("hint %q, want %q", found[0].Hint, c.hint)
 			}
 		})
+	}
+}
+
+// TestRead fills a type that has a schema, whatever kind it is of.
+func TestRead(t *testing.T) {
+	for data, want := range map[string][]string{
+		`{"priority": 7}`:                  nil,
+		`{"priority": 7, "priorities": 8}`: {"priorities unknown-field"},
+		`{"priority": 7, "priority": 7}`:   {"priority duplicate-field"},
+		`{"priority": "7"}`:                {"priority wrong-type"},
+		`{"resourceSelectors": [null]}`:    {"resourceSelectors[0] wrong-type"},
+		`[7]`:                              {" malformed"},
+		`{"priority": 7} {"priority": 8}`:  {" malformed"},
+	} {
+		var spec PropagationSpec
+		found, ok := Read(&spec, []byte(data))
+		if diff := cmp.Diff(want, lines(found)); diff != "" || ok == slices.ContainsFunc(found, fatal) || ok && spec.ExplicitPriority() != 7 {
+			t.Errorf("%s: it is read %t, to %v, findings (-want +got):\n%s", data, ok, spec, diff)
+		}
 	}
 }
 

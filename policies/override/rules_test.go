@@ -1,6 +1,7 @@
 package override_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -165,5 +166,40 @@ spec:
 				t.Errorf("where it is not they are %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestWhatAPolicyOfANamespaceCannotDoToWhatAClusterPolicyLeft is an error of that policy, as it is where no labels change before it,
+// and what it puts among annotations of which the manifest has none is there.
+func TestWhatAPolicyOfANamespaceCannotDoToWhatAClusterPolicyLeft(t *testing.T) {
+	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\n"
+	const file = `apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterOverridePolicy
+metadata: {name: relabel}
+spec: {overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {tier: gold}}]}}]}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: of-gold, namespace: a}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {tier: gold}}}]
+  overrideRules: [{overriders: {plaintext: [%s]}}]
+`
+	for patch, want := range map[string]string{
+		"{operator: remove, path: /metadata/labels/none}":             "of-gold",
+		"{operator: add, path: /metadata/annotations/k, value: v}":    `{"k":"v"}`,
+		"{operator: replace, path: /metadata/annotations, value: {}}": "none",
+		"{operator: remove, path: /metadata/annotations}":             "none",
+	} {
+		rules := rulesOf(t, configMap, fmt.Sprintf(file, patch))
+		rules.Claimed = true
+		got, _, err := rules.Apply(object(t, configMap), strings.Repeat("\x01", len(rules.List)))
+		if failed, ok := errors.AsType[*override.RuleError](err); ok {
+			if failed.Rule.Policy.Object.Ref().Name != want {
+				t.Errorf("%s: %v", patch, err)
+			}
+		} else if v := at(got, "/metadata/annotations"); err != nil || v != want {
+			t.Errorf("%s: the annotations are %s, want %s: %v", patch, v, want, err)
+		}
 	}
 }
