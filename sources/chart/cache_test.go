@@ -158,10 +158,29 @@ func TestTheFolderStaysWithinItsBound(t *testing.T) {
 	if got, want := kept(), []int{0, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("%v are kept, want %v: the one that was not used for the longest time goes", got, want)
 	}
+	if err := os.WriteFile(filepath.Join(c.root.Name(), "README"), make([]byte, 9000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.keep(digest([]byte("x")), []byte("x")); !slices.Equal(kept(), []int{0, 3}) { // what is somebody's does not count
+		t.Errorf("beside a file of somebody's %v are kept, want all but the oldest", kept())
+	}
 	huge := make([]byte, 4000)
 	c.keep(digest(huge), huge)
 	if _, ok := c.archive(digest(huge)); !ok || len(kept()) != 0 {
 		t.Errorf("one above the bound is there: %v, beside %v; want it alone", ok, kept())
+	}
+}
+
+func TestAFolderWithoutABoundOfItsOwnKeepsSeveral(t *testing.T) {
+	c, err := openCache(t.TempDir(), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, archive := range []string{"a", "b", "c"} {
+		c.keep(digest([]byte(archive)), []byte(archive))
+	}
+	if n := len(c.files()); n != 3 {
+		t.Errorf("it keeps %d", n)
 	}
 }
 

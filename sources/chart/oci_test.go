@@ -147,7 +147,7 @@ func TestAnotherBlobThanTheLockedIsRefused(t *testing.T) {
 	}
 }
 
-// TestARegistryOverHTTPS is asked by https alone, brings an archive once, and no more of one than may be read.
+// TestARegistryOverHTTPS gives an archive once, and no more of one than may be read.
 func TestARegistryOverHTTPS(t *testing.T) {
 	h, blobs := registryWith(t, "1.0.0"), 0
 	srv, roots := serveTLS(t, func(w http.ResponseWriter, r *http.Request) {
