@@ -44,6 +44,14 @@ func TestRecipesOnADiskOutliveTheProcess(t *testing.T) {
 			}
 		}
 	}
+	next := process()
+	if _, ok := next.Get("a", digest); !ok {
+		t.Error("the disk does not have a")
+	}
+	delete(disk, "a")
+	if got, ok := next.Get("a", digest); !ok || got != "value of 1" {
+		t.Errorf("what was read of the disk is asked for again: %q, %t", got, ok)
+	}
 	now["file"] = "2"
 	for _, c := range []*cache.Recipes[string]{first, process()} {
 		if got, ok := c.Get("a", digest); ok {

@@ -50,3 +50,63 @@ func TestAFolderIsBounded(t *testing.T) {
 		t.Error("a key that nothing has is there")
 	}
 }
+
+// TestAFolderGivesWayByTheTimeThatItIsTold, to whichever process writes, and to a tenth less than it may hold.
+func TestAFolderGivesWayByTheTimeThatItIsTold(t *testing.T) {
+	dir := t.TempDir()
+	value := []byte(strings.Repeat("x", 100))
+	for i := range 10 { // the first is the newest
+		f, err := OpenFolder(dir, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Put(strconv.Itoa(i), value, time.Unix(int64(100-i), 0))
+	}
+	f, err := OpenFolder(dir, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(want string) {
+		t.Helper()
+		got := ""
+		for i := range 12 {
+			if _, ok := f.Get(strconv.Itoa(i)); ok {
+				got += " " + strconv.Itoa(i)
+			}
+		}
+		if got != want {
+			t.Errorf("there are%s, want%s", got, want)
+		}
+	}
+	has(" 0 1 2 3 4 5 6 7 8 9")
+	f.Put("10", value, time.Unix(200, 0))
+	has(" 0 1 2 3 4 5 6 7 10")
+	f.Put("11", value, time.Unix(200, 0)) // for which there is room now
+	has(" 0 1 2 3 4 5 6 7 10 11")
+	f.Put("half", []byte(strings.Repeat("x", 500)), time.Unix(300, 0))
+	if _, ok := f.Get("half"); !ok {
+		t.Error("a value of half the room is not there")
+	}
+	has(" 0 1 10 11")
+}
+
+// TestAFolderInTheWayOfAValue costs that value, and leaves nothing of it behind.
+func TestAFolderInTheWayOfAValue(t *testing.T) {
+	f, err := OpenFolder(t.TempDir(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(f.file("a")+"/x", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.Put("a", []byte("value"), time.Unix(0, 0))
+	if _, ok := f.Get("a"); ok {
+		t.Error("a folder is a value")
+	}
+	if entries, err := os.ReadDir(f.dir); err != nil || len(entries) != 1 {
+		t.Errorf("there are %v, %v", entries, err)
+	}
+	if _, err := OpenFolder(f.dir+"/none\x00", 1); err == nil {
+		t.Error("a folder that cannot be made opens")
+	}
+}

@@ -59,6 +59,24 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// Nothing is written where the image lacks what a value is to be, and nothing changes where it says what it is to say.
+func TestWhatIsNotWritten(t *testing.T) {
+	const tag, digest = "tag: 1.9 # {\"$imagepolicy\": \"shop:web:tag\"}\n", " # {\"$imagepolicy\": \"shop:web:digest\"}\n"
+	image := marker.Image{Name: "ghcr.io/acme/web", Tag: "1.10"} // of which no digest is known
+	f := marker.Read("a.yaml", []byte(tag+"digest: "+old+digest))
+	data, changed, err := f.Write(map[marker.Policy]marker.Image{web: image})
+	if err == nil || !strings.Contains(err.Error(), "a.yaml:2: there is no digest") || data != nil || changed {
+		t.Errorf("without a digest written is %q, %t: %v", data, changed, err)
+	}
+	text := "image: ghcr.io/acme/web:1.10 # {\"$imagepolicy\": \"shop:web\"}\n"
+	f = marker.Read("a.yaml", []byte(text))
+	for _, images := range []map[marker.Policy]marker.Image{{web: image}, {{Namespace: "shop", Name: "api"}: next}, nil} {
+		if data, changed, err = f.Write(images); err != nil || changed || string(data) != text {
+			t.Errorf("by %v written is %q, %t: %v", images, data, changed, err)
+		}
+	}
+}
+
 // A tag that some reader of YAML takes for something else than a text gets quotes: those of YAML 1.1 take on, y and 0777 for no text.
 func TestATagIsWrittenAsAText(t *testing.T) {
 	const text = "tag: v1 # {\"$imagepolicy\": \"shop:web:tag\"}\n"
@@ -97,6 +115,8 @@ func TestBad(t *testing.T) {
 		{"no YAML", "a.yaml", "image: ghcr.io/acme/web:1.9" + m + "\nb: [\n", 1, diag.MarkerNotEditable, 1},
 		{"two policies", "a.yaml", "image: ghcr.io/acme/web:1.9" + m + ` {"$imagepolicy": "shop:api"}` + "\n", 1, diag.BadMarker, 2},
 		{"no policy", "a.yaml", "image: ghcr.io/acme/web:1.9 # {\"$imagepolicy\": \"web\"}\n", 1, diag.BadMarker, 0},
+		{"no namespace", "a.yaml", "image: ghcr.io/acme/web:1.9 # {\"$imagepolicy\": \":web\"}\n", 1, diag.BadMarker, 0},
+		{"no name", "a.yaml", "image: ghcr.io/acme/web:1.9 # {\"$imagepolicy\": \"shop:\"}\n", 1, diag.BadMarker, 0},
 		{"no part", "a.yaml", "image: ghcr.io/acme/web:1.9 # {\"$imagepolicy\": \"shop:web:version\"}\n", 1, diag.BadMarker, 1},
 		{"an empty part", "a.yaml", "image: ghcr.io/acme/web:1.9 # {\"$imagepolicy\": \"shop:web:\"}\n", 1, diag.BadMarker, 1},
 		{"more than a part", "a.yaml", "image: ghcr.io/acme/web:1.9 # {\"$imagepolicy\": \"shop:web:tag:name\"}\n", 1, diag.BadMarker, 1},

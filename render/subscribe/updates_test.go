@@ -24,15 +24,32 @@ func TestCheck(t *testing.T) {
 		{`{"minimumAge": "-1h"}`, "minimumAge", "want at least 0s"},
 		{`{"limits": {"open": 0}}`, "limits.open", "want at least 1"},
 		{`{"limits": {"perHour": 0}}`, "limits.perHour", "want at least 1"},
+		{`{"limits": {"open": 1, "perHour": 1}}`, "", ""},
 		{`{"limits": {"perHost": "1/d"}}`, "limits.perHost", "as 1/s or 30/m"},
+		{`{"limits": {"perHost": "0/s"}}`, "limits.perHost", "as 1/s or 30/m"},
+		{`{"limits": {"perHost": "/s"}}`, "limits.perHost", "as 1/s or 30/m"},
+		{`{"limits": {"perHost": "1"}}`, "limits.perHost", "as 1/s or 30/m"},
 		{`{"hosts": ["ghcr.io/acme"]}`, "hosts", "want a host, as ghcr.io"},
 		{`{"hosts": ["ftp://ghcr.io"]}`, "hosts", "want a host"},
+		{`{"hosts": ["ftp://localhost"]}`, "hosts", "want a host"},
+		{`{"hosts": ["ghcr.io", "https://"]}`, "hosts", "want a host"},
+		{`{"hosts": ["https://me:hush@ghcr.io"]}`, "hosts", "want a host"},
+		{`{"hosts": ["https://ghcr.io?a=b"]}`, "hosts", "want a host"},
+		{`{"hosts": ["ghcr.io:port"]}`, "hosts", "want a host"},
+		{`{"hosts": ["http://10.0.0.1:5000"]}`, "hosts", "over http only localhost may be"},
+		{`{"hosts": ["https://ghcr.io/", "10.0.0.1:5000", "https://registry.example:5000"]}`, "", ""},
 		{`{"hosts": ["http://ghcr.io"]}`, "hosts", "over http only localhost may be"},
 		{`{"hosts": ["http://127.0.0.1.example"]}`, "hosts", "over http only localhost may be"},
 		{`{"hosts": ["http://[::1]:5000", "http://127.0.0.2", "HTTP://LocalHost"]}`, "", ""},
 		{`{"verify": [{"images": ["a/*"]}]}`, "verify[0]", "has no images, or no keys"},
 		{`{"verify": [{"images": ["["], "keys": ["k"]}]}`, "verify[0]", "no pattern"},
+		{`{"verify": [{"keys": ["k"]}]}`, "verify[0]", "has no images, or no keys"},
+		{`{"verify": [{"images": ["a/*", ""], "keys": ["k"]}]}`, "verify[0]", "no pattern"},
 		{`{"verify": [{"images": ["a/*"], "keys": ["../k"]}]}`, "verify[0]", "want a file of the source"},
+		{`{"verify": [{"images": ["a/*"], "keys": ["k", "/k"]}]}`, "verify[0]", "want a file of the source"},
+		{`{"verify": [{"images": ["a/*"], "keys": ["a/../k"]}]}`, "verify[0]", "want a file of the source"},
+		{`{"verify": [{"images": ["a/*"], "keys": ["."]}]}`, "verify[0]", "want a file of the source"},
+		{`{"verify": [{"images": ["a/*", "b"], "keys": ["k", "keys/cosign.pub"]}, {}]}`, "verify[1]", "has no images"},
 	} {
 		s := subscribe.Default()
 		if err := json.Unmarshal([]byte(tt.text), &s); err != nil {
@@ -41,6 +58,10 @@ func TestCheck(t *testing.T) {
 		if field, problem := s.Check(); field != tt.field || !strings.Contains(problem, tt.problem) || (problem == "") != (tt.problem == "") {
 			t.Errorf("%s: %s %s; want %s %s", tt.text, field, problem, tt.field, tt.problem)
 		}
+	}
+	commits := subscribe.Updates{Mode: subscribe.ModeCommit}
+	if err := json.Unmarshal([]byte(`{"mode": false}`), &commits); err != nil || commits.Acts() {
+		t.Errorf("without quotes off is %q: %v", commits.Mode, err)
 	}
 	if s := subscribe.Default(); s.Acts() {
 		t.Error("without a file it acts")
@@ -87,6 +108,14 @@ func TestKeysOfOtherSpellings(t *testing.T) {
 	for _, image := range []string{"nginx", "library/nginx", "docker.io/nginx", "docker.io/library/nginx"} {
 		if len(s.KeysOf(image)) != 1 {
 			t.Errorf("nginx does not match %s", image)
+		}
+	}
+	for pattern, image := range map[string]string{
+		"localhost/web": "docker.io/localhost/web", "ghcr.io/library/*": "ghcr.io/web", "web:443/api": "docker.io/web/api", "nginx": "localhost/nginx",
+	} {
+		s.Verify[0].Images[0] = pattern
+		if len(s.KeysOf(image)) > 0 {
+			t.Errorf("%s matches %s", pattern, image)
 		}
 	}
 	s.Verify[0].Images[0] = "GHCR.io/acme/*"
