@@ -79,6 +79,33 @@ func TestPatchedBlobsAreWhatTheySay(t *testing.T) {
 	}
 }
 
+// TestPatchedBlobsKeepNothingOfTheirs: whoever gave the bytes may write to them.
+func TestPatchedBlobsKeepNothingOfTheirs(t *testing.T) {
+	base := NewBlob([]byte(strings.Repeat("the quick brown fox ", 20)))
+	text, _ := base.Bytes()
+	for _, want := range []string{"another", string(text[:200]) + "jumps" + string(text[200:])} {
+		data := []byte(want)
+		b := Like(base, data)
+		for i := range data {
+			data[i] = '!'
+		}
+		if got, err := b.Bytes(); string(got) != want || err != nil {
+			t.Errorf("it became %q, %v; want %q", got, err, want)
+		}
+	}
+}
+
+// TestBetweenIsAsMuchAsIsAlike, to the byte, at both ends and around what is compared at a time.
+func TestBetweenIsAsMuchAsIsAlike(t *testing.T) {
+	for _, n := range []int{0, 1, 63, 64, 65, 127, 128, 129} {
+		same := strings.Repeat("s", n)
+		p := Between(ID{}, []byte(same+"a"+same), []byte(same+"bc"+same))
+		if first, own, last := p.Pieces[0].Len, string(p.Pieces[1].Text), p.Pieces[2].Len; first != n || own != "bc" || last != n {
+			t.Errorf("of %d bytes %d and %d are alike, and %q is not", n, first, last, own)
+		}
+	}
+}
+
 func FuzzLike(f *testing.F) {
 	f.Add(strings.Repeat("a", 200), strings.Repeat("a", 300))
 	f.Add("ab", "ab")
@@ -135,6 +162,76 @@ func TestDiff(t *testing.T) {
 	}
 	if got := diffs(nil, old); len(got) != 6 {
 		t.Errorf("from nothing: %v", got)
+	}
+}
+
+// TestDiffOfModes: what became executable differs, as does a link in the place of a file with its content.
+func TestDiffOfModes(t *testing.T) {
+	b := NewBlob([]byte("1"))
+	folder := func(mode Mode) *Folder {
+		e := FileEntry("b", b)
+		e.Mode = mode
+		return NewFolder([]Entry{DirEntry("a", NewFolder([]Entry{e})), FileEntry("c", NewBlob([]byte{byte(mode >> 6)}))})
+	}
+	for _, mode := range []Mode{ModeExecutable, ModeSymlink} {
+		var paths []string
+		for c := range Diff(folder(ModeRegular), folder(mode)) {
+			paths = append(paths, c.Path)
+		}
+		if !slices.Equal(paths, []string{"a/b", "c"}) {
+			t.Errorf("with the mode %o differ %v", mode, paths)
+		}
+		for c := range Diff(folder(ModeRegular), folder(mode)) { // whoever has seen enough gets no more
+			if c.Path != "a/b" {
+				t.Errorf("first differs %s", c.Path)
+			}
+			break
+		}
+	}
+}
+
+func TestAll(t *testing.T) {
+	paths := func(most int) (out []string) {
+		for path, e := range of(map[string]string{"a/x": "1", "a/b/y": "1", "a.": "1", "a0": "1"}).All() {
+			if out = append(out, path); e.Blob == nil {
+				t.Errorf("%s has no content", path)
+			}
+			if len(out) == most {
+				break
+			}
+		}
+		return out
+	}
+	all := []string{"a.", "a/b/y", "a/x", "a0"}
+	for most := 1; most <= len(all); most++ {
+		if got := paths(most); !slices.Equal(got, all[:most]) {
+			t.Errorf("the first %d are %v", most, got)
+		}
+	}
+}
+
+func TestANameStandsOnceInAFolder(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a name stands twice")
+		}
+	}()
+	NewFolder([]Entry{FileEntry("b", NewBlob(nil)), FileEntry("a", NewBlob(nil)), FileEntry("b", NewBlob([]byte("1")))})
+}
+
+func TestParseID(t *testing.T) {
+	const id = "ce013625030ba8dba906f756967f9e9ca394464a"
+	if got, err := ParseID(id); err != nil || got.String() != id || got.IsZero() {
+		t.Errorf("%s, %v", got, err)
+	}
+	for _, s := range []string{"", id[1:], id + "00", id[:39] + "g", strings.Repeat(" ", 40)} {
+		if got, err := ParseID(s); err == nil || !got.IsZero() {
+			t.Errorf("%q is the id %s, %v", s, got, err)
+		}
+	}
+	stored := StoredBlob(Sum("blob", []byte("x")), func(of ID) ([]byte, error) { return []byte(of.String()), nil })
+	if data, err := stored.Bytes(); err != nil || string(data) != stored.ID().String() || stored.Patch() != nil {
+		t.Errorf("what is stored is asked for as %s, %v", data, err)
 	}
 }
 

@@ -2,6 +2,9 @@ package forge_test
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +130,40 @@ func TestOpen(t *testing.T) {
 	for name, want := range map[string]forge.Kind{"github": forge.GitHub, "forgejo": forge.Gitea, "gitea": forge.Gitea, "gitlab": forge.GitLab, "bitbucket": ""} {
 		if k, err := forge.ParseKind(name); k != want || (err == nil) != (want != "") {
 			t.Errorf("%s is %s, %v", name, k, err)
+		}
+	}
+}
+
+// asked is where requests go, of which none leaves this machine.
+type asked []string
+
+func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
+	*a = append(*a, r.URL.String())
+	return nil, errors.New("nobody is asked")
+}
+
+// TestWhereForgesAreAsked: GitHub's API has a host of its own, but for an Enterprise Server, and a forge may be below a path.
+func TestWhereForgesAreAsked(t *testing.T) {
+	var to asked
+	was := http.DefaultTransport
+	http.DefaultTransport = &to
+	t.Cleanup(func() { http.DefaultTransport = was })
+	for _, tt := range []struct {
+		kind      forge.Kind
+		url, want string
+	}{
+		{forge.GitHub, "https://github.com/", "https://api.github.com/repos/acme/fleet/pulls/7"},
+		{forge.GitHub, "https://www.GitHub.com", "https://api.github.com/repos/acme/fleet/pulls/7"},
+		{forge.GitHub, "https://acme.ghe.com", "https://api.acme.ghe.com/repos/acme/fleet/pulls/7"},
+		{forge.GitHub, "https://git.example.com/", "https://git.example.com/api/v3/repos/acme/fleet/pulls/7"},
+		{forge.GitHub, "https://github.com.example.com", "https://github.com.example.com/api/v3/repos/acme/fleet/pulls/7"},
+		{forge.GitLab, "https://git.example.com/gitlab/", "https://git.example.com/gitlab/api/v4/projects/acme%2Ffleet/merge_requests/7"},
+		{forge.Gitea, "https://git.example.com/gitea", "https://git.example.com/gitea/api/v1/repos/acme/fleet/pulls/7"},
+	} {
+		to = nil
+		f := openAt(t, forge.Options{Kind: tt.kind, URL: tt.url, Repository: "acme/fleet.git", Token: "t"}, &clock{now: noon})
+		if _, err := f.PullRequest(t.Context(), 7); err == nil || len(to) == 0 || !strings.HasPrefix(to[0], tt.want) {
+			t.Errorf("%s at %s is asked at %v: %v", tt.kind, tt.url, to, err)
 		}
 	}
 }

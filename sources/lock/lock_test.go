@@ -107,6 +107,8 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a constraint with a line break", replace("constraint: ^6.5.0", `constraint: "^6.5.0\n"`), 5, "is no version, range or tag"},
 		{"a constraint that is too long", replace("constraint: ^6.5.0", "constraint: v"+strings.Repeat("6", 256)), 5, "is no version, range or tag"},
 		{"a URL that is too long", replace(".tgz", strings.Repeat("x", 2048)), 5, "is too long"},
+		{"a URL with a space", replace("url: https://stefan", "url: https://hush stefan"), 5, "a space, a backslash"},
+		{"a URL with a backslash", replace("url: https://stefan", `url: https://hush\stefan`), 5, "a space, a backslash"},
 		{"a URL that is none", replace("url: https://stefan", "url: https://[stefan"), 5, "it is no URL"},
 		{"a query of nothing", replace(".tgz", `.tgz?`), 5, "query or a fragment"},
 		{"a fragment of nothing", replace("url: https://stefanprodan.github.io/podinfo/podinfo-6.5.4.tgz", `url: "https://stefanprodan.github.io/podinfo/podinfo-6.5.4.tgz#"`), 5, "query or a fragment"},
@@ -239,8 +241,10 @@ func TestPick(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Pick(nil, ""); err == nil {
-		t.Error("nothing is picked of nothing")
+	for _, none := range [][]string{nil, {"nightly"}} {
+		if _, err := Pick(none, ""); err == nil || !strings.Contains(err.Error(), "(there are none)") {
+			t.Errorf("of %v picked is nothing: %v", none, err)
+		}
 	}
 	if got, err := Pick([]string{"", "1.0.0"}, ""); err != nil || got != "1.0.0" {
 		t.Errorf("no constraint picks %q, %v", got, err)

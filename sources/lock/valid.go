@@ -38,9 +38,6 @@ func (r Ref) Validate() error {
 	if !chartName.MatchString(r.Name) {
 		return fmt.Errorf("name %q is no chart name", r.Name)
 	}
-	if IsDigest(r.Constraint) && r.Kind == OCI {
-		return nil
-	}
 	if len(r.Constraint) > maxConstraint || strings.ContainsFunc(r.Constraint, unprintable) {
 		return fmt.Errorf("constraint %q is no version, range or tag", r.Constraint)
 	}
