@@ -118,6 +118,36 @@ status: {ready: 2, old: true}`)
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
 	})
+	t.Run("aggregation, by what could not be applied", func(t *testing.T) {
+		in := interpret.New(teach(t, "c", things, "statusAggregation", `
+			function AggregateStatus(obj, items)
+				obj.status = {message = tostring(items[1].appliedMessage) .. " " .. tostring(items[1].status) .. " " .. tostring(items[2].appliedMessage)}
+				return obj
+			end`))
+		out, err := in.Aggregate(thing, []karmada.AggregatedStatusItem{{ClusterName: "a", AppliedMessage: "no quota"}, {ClusterName: "b", Applied: true}})
+		if got := out["status"]; err != nil || asJSON(t, map[string]any{"s": got}) != `{"s":{"message":"no quota nil nil"}}` {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+	t.Run("aggregation to no status", func(t *testing.T) {
+		for script, want := range map[string]string{"obj.status = nil return obj": "", "return {status = {}}": "{}", "return 7": "error", "error('x')": "error"} {
+			in := interpret.New(teach(t, "c", things, "statusAggregation", "function AggregateStatus(obj, items) "+script+" end"))
+			out, err := in.Aggregate(thing, nil)
+			got := "error"
+			if err == nil {
+				status, ok := out["status"].(map[string]any)
+				if got = ""; ok {
+					got = asJSON(t, status)
+				}
+				if _, there := out["status"]; there != ok {
+					t.Errorf("%s: the status is %v", script, out["status"])
+				}
+			}
+			if got != want {
+				t.Errorf("%s: the status is %q, want %q: %v", script, got, want, err)
+			}
+		}
+	})
 	t.Run("retention", func(t *testing.T) {
 		in := interpret.New(teach(t, "c", things, "retention", `function Retain(desired, observed) desired.spec.token = observed.spec.token return desired end`))
 		out, err := in.Retain(thing, of(t, things, "metadata: {name: t, namespace: shop}\nspec: {token: abc}"))
@@ -364,6 +394,14 @@ func TestAnswersHaveABudgetTogether(t *testing.T) {
 	}
 	if in.Respend(1) || !in.Respend(0) {
 		t.Error("what is spent can be spent again")
+	}
+	in.Renew() // for the next plan
+	if _, _, _, err := in.Replicas(other); err != nil || in.Spent() > 1_000_000 {
+		t.Errorf("after %d steps of the next plan: %v", in.Spent(), err)
+	}
+	bare := interpret.New()
+	if bare.Renew(); bare.Spent() != 0 {
+		t.Errorf("without customizations %d steps are spent", bare.Spent())
 	}
 }
 

@@ -35,6 +35,16 @@ func TestOnlyWhatIsTooLargeForAnAnnotationIsMarked(t *testing.T) {
 			map[string]any{"kind": "ConfigMap", "metadata": map[string]any{}, "data": map[string]any{"text": strings.Repeat("<", 50_000)}},
 			map[string]any{key: "ServerSideApply=true"},
 		},
+		{
+			"too large by what is in a list",
+			map[string]any{"kind": "X", "metadata": map[string]any{}, "spec": []any{"a", map[string]any{"b": strings.Repeat("x", 270_000)}}},
+			map[string]any{key: "ServerSideApply=true"},
+		},
+		{
+			"too large by its keys",
+			map[string]any{"kind": "X", "metadata": map[string]any{}, strings.Repeat("k", 270_000): int64(1)},
+			map[string]any{key: "ServerSideApply=true"},
+		},
 		{"options are kept", configMap(300_000, map[string]any{key: "Prune=false,Replace=true"}), map[string]any{key: "Prune=false,Replace=true,ServerSideApply=true"}},
 		{"who says no is left alone", configMap(300_000, map[string]any{key: "ServerSideApply=false"}), map[string]any{key: "ServerSideApply=false"}},
 		{"who says so is left alone", configMap(300_000, map[string]any{key: "Prune=false, ServerSideApply=true"}), map[string]any{key: "Prune=false, ServerSideApply=true"}},

@@ -67,6 +67,7 @@ func TestCompose(t *testing.T) {
 			texts: map[string]string{"Cluster//labels.n": "12"}, want: `a: {b: "12"}`,
 		},
 		{name: "what is optional", values: "a: 1", from: []helm.ValuesRef{{Kind: "Secret", Name: "no", Key: "k", Optional: true}}, want: "a: 1"},
+		{name: "a number in single quotes is a string", from: []helm.ValuesRef{at("a")}, texts: map[string]string{"Secret/s/k": `'7'`}, want: `a: "7"`},
 		{name: "a quote that does not end is a part of it", from: []helm.ValuesRef{at("a")}, texts: map[string]string{"Secret/s/k": `'true`}, want: `a: "'true"`},
 		{name: "a file of null", values: "a: 1", from: []helm.ValuesRef{config("x")}, texts: map[string]string{"ConfigMap/x/values.yaml": "null"}, want: "a: 1"},
 		{name: "a mapping replaces a list", values: "a: {b: 1}", from: []helm.ValuesRef{config("x")}, texts: map[string]string{"ConfigMap/x/values.yaml": "a: [1]"}, want: "a: {b: 1}"},
