@@ -68,26 +68,26 @@ func TestAFolderGivesWayByTheTimeThatItIsTold(t *testing.T) {
 	}
 	has := func(want string) {
 		t.Helper()
-		got := ""
+		var got []string
 		for i := range 12 {
 			if _, ok := f.Get(strconv.Itoa(i)); ok {
-				got += " " + strconv.Itoa(i)
+				got = append(got, strconv.Itoa(i))
 			}
 		}
-		if got != want {
-			t.Errorf("there are%s, want%s", got, want)
+		if all := strings.Join(got, " "); all != want {
+			t.Errorf("there are %s, want %s", all, want)
 		}
 	}
-	has(" 0 1 2 3 4 5 6 7 8 9")
+	has("0 1 2 3 4 5 6 7 8 9")
 	f.Put("10", value, time.Unix(200, 0))
-	has(" 0 1 2 3 4 5 6 7 10")
+	has("0 1 2 3 4 5 6 7 10")
 	f.Put("11", value, time.Unix(200, 0)) // for which there is room now
-	has(" 0 1 2 3 4 5 6 7 10 11")
+	has("0 1 2 3 4 5 6 7 10 11")
 	f.Put("half", []byte(strings.Repeat("x", 500)), time.Unix(300, 0))
 	if _, ok := f.Get("half"); !ok {
 		t.Error("a value of half the room is not there")
 	}
-	has(" 0 1 10 11")
+	has("0 1 10 11")
 }
 
 // TestAFolderInTheWayOfAValue costs that value, and leaves nothing of it behind.
