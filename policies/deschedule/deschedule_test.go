@@ -8,9 +8,20 @@ import (
 
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 var begun = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestWhatMoves(t *testing.T) {
+	for ref, want := range map[object.Ref]bool{
+		{Group: "apps", Kind: "Deployment"}: true, {Group: "apps", Kind: "StatefulSet"}: false, {Group: "extensions", Kind: "Deployment"}: false, {Kind: "Pod"}: false,
+	} {
+		if got := deschedule.Moves(ref); got != want {
+			t.Errorf("replicas of %v move: %t", ref, got)
+		}
+	}
+}
 
 func TestShrink(t *testing.T) {
 	for _, tt := range []struct {

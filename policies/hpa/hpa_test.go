@@ -57,6 +57,29 @@ func TestDivide(t *testing.T) {
 	}
 }
 
+// TestSharesWeighAsTheirClustersDo: of all that have a share, and none more than a weight may be.
+func TestSharesWeighAsTheirClustersDo(t *testing.T) {
+	for _, tt := range []struct {
+		weights []int64
+		want    map[string]int64
+		all     int64
+	}{
+		{[]int64{5, 3, 2}, map[string]int64{"a": 5, "b": 3, "c": 2}, 10},
+		{[]int64{5, 0, 2}, map[string]int64{"a": 5, "c": 2}, 7},
+		{[]int64{2 * place.MaxWeight, place.MaxWeight}, map[string]int64{"a": place.MaxWeight, "b": place.MaxWeight}, 2 * place.MaxWeight},
+	} {
+		got := map[string]int64{}
+		for name, s := range hpa.Divide(scale.Bounds{Min: 1, Max: 20}, weighing(tt.weights...)) {
+			if got[name] = s.Weight; s.All != tt.all {
+				t.Errorf("by %v all weigh %d for %s, want %d", tt.weights, s.All, name, tt.all)
+			}
+		}
+		if !maps.Equal(got, tt.want) {
+			t.Errorf("by %v they weigh %v, want %v", tt.weights, got, tt.want)
+		}
+	}
+}
+
 // FuzzDivide holds that no replica is lost or made, that no least is above a most, and that equal input is answered alike.
 func FuzzDivide(f *testing.F) {
 	f.Add(int32(4), int32(20), []byte{5, 3, 2})
@@ -126,7 +149,7 @@ spec:
   - {type: External, external: {metric: {name: all}, target: {type: Value, value: "30"}}}
   behavior:
     scaleUp: {policies: [{type: Pods, value: 10, periodSeconds: 15}, {type: Percent, value: 100, periodSeconds: 15}]}
-    scaleDown: {policies: [{type: Pods, value: 1, periodSeconds: 60}]}
+    scaleDown: {policies: [{type: Pods, value: 7, periodSeconds: 60}]}
 `
 	made := func(annotation string, s hpa.Share) string {
 		var f karmada.FederatedHPA
@@ -156,7 +179,7 @@ spec:
       policies:
       - periodSeconds: 60
         type: Pods
-        value: 1
+        value: 2
     scaleUp:
       policies:
       - periodSeconds: 15
@@ -213,6 +236,47 @@ spec:
 		if !strings.Contains(got, fmt.Sprintf("value: %d\n      - periodSeconds: 15\n        type: Percent\n        value: 100", tt.pods)) ||
 			!strings.Contains(got, "averageValue: "+tt.external+"\n") {
 			t.Errorf("with %d of %d, and %q: want %d pods and %s\n%s", tt.weight, tt.all, tt.annotation, tt.pods, tt.external, got)
+		}
+	}
+}
+
+// TestMakeOfLittle: of what a FederatedHPA does not say its HorizontalPodAutoscaler says nothing either.
+func TestMakeOfLittle(t *testing.T) {
+	for _, tt := range []struct{ spec, want string }{
+		{"", ""},
+		{"behavior: {}", "  behavior: {}\n"},
+		{
+			"metrics: [{type: External}, {type: Resource, external: {metric: {name: q}, target: {type: AverageValue, averageValue: 3}}}]",
+			"  metrics:\n  - type: External\n  - external:\n      metric:\n        name: q\n      target:\n        averageValue: \"3\"\n        type: AverageValue\n    type: Resource\n",
+		},
+		{ // in which nothing is measured
+			"metrics: [{type: External, external: {metric: {name: q}, target: {type: AverageValue, averageValue: 9P}}}]",
+			"  metrics:\n  - external:\n      metric:\n        name: q\n      target:\n        averageValue: 9P\n        type: AverageValue\n    type: External\n",
+		},
+	} {
+		var f karmada.FederatedHPA
+		text := "metadata: {name: api, namespace: shop}\nspec:\n  scaleTargetRef: {kind: Deployment, name: api}\n  maxReplicas: 20\n  " + tt.spec + "\n"
+		if err := yaml.UnmarshalStrict([]byte(text), &f); err != nil {
+			t.Fatal(err)
+		}
+		out, err := yaml.Marshal(hpa.Make(&f, hpa.Share{Bounds: scale.Bounds{Min: 1, Max: 6}, Weight: 1, All: 10}))
+		behavior, metrics := "", tt.want
+		if strings.HasPrefix(tt.want, "  behavior") {
+			behavior, metrics = tt.want, ""
+		}
+		want := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: api\n  namespace: shop\nspec:\n" + behavior +
+			"  maxReplicas: 6\n" + metrics + "  minReplicas: 1\n  scaleTargetRef:\n    kind: Deployment\n    name: api\n"
+		if string(out) != want || err != nil {
+			t.Errorf("of %q it is\n%s", tt.spec, out)
+		}
+	}
+	three := int32(3)
+	for _, tt := range []struct {
+		least *int32
+		want  scale.Bounds
+	}{{nil, scale.Bounds{Min: 1, Max: 9}}, {&three, scale.Bounds{Min: 3, Max: 9}}} {
+		if got := hpa.BoundsOf(&karmada.FederatedHPA{Spec: karmada.FederatedHPASpec{MinReplicas: tt.least, MaxReplicas: 9}}); got != tt.want {
+			t.Errorf("its bounds are %v, want %v", got, tt.want)
 		}
 	}
 }

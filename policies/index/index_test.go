@@ -1,12 +1,18 @@
 package index_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/fleet"
 	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -14,6 +20,11 @@ const source = `
 apiVersion: cluster.karmada.io/v1alpha1
 kind: Cluster
 metadata: {name: us, labels: {tier: prod}, annotations: {note: here}}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: ap, labels: {tier: prod}}
 spec: {syncMode: Pull}
 ---
 apiVersion: cluster.karmada.io/v1alpha1
@@ -65,11 +76,25 @@ func TestALawIsReadyToBeAsked(t *testing.T) {
 	if l.Skips.Why("v1", object.Ref{Kind: "ConfigMap", Namespace: "skipped"}, nil) == "" {
 		t.Error("a namespace that is skipped is not")
 	}
-	if got := strings.Join(l.Matching(l.Overrides.Rules(web).List), " "); got != "\x00\x01 \x01\x01" {
-		t.Errorf("in eu and us there match %q", got)
+	rules := l.Overrides.Rules(web).List
+	for range 2 {
+		for _, ask := range []struct {
+			of   []*override.Rule
+			want string // a digit a rule, for ap, eu and us
+		}{
+			{rules, "11,01,11"}, {rules[:1], "1,0,1"}, {rules[1:], "1,1,1"}, {[]*override.Rule{rules[1], rules[0]}, "11,10,11"}, {nil, ",,"},
+		} {
+			got := strings.NewReplacer("\x00", "0", "\x01", "1").Replace(strings.Join(l.Matching(ask.of), ","))
+			if got != ask.want {
+				t.Errorf("of %d rules there match %q, want %q", len(ask.of), got, ask.want)
+			}
+		}
+	}
+	if l.InterpreterDigest != "" {
+		t.Error("something is customized")
 	}
 	find := l.Finder()
-	for _, name := range []string{"us", "eu", "us", "none", "eu"} {
+	for _, name := range []string{"us", "eu", "us", "none", "eu", "ap", "eu"} {
 		i, ok := l.Position(name)
 		if j, found := find(name); i != j || ok != found || ok != (name != "none") || ok && l.Fleet.Clusters()[i].Name != name {
 			t.Errorf("%s is cluster %d, %t, and found as %d, %t", name, i, ok, j, found)
@@ -90,6 +115,9 @@ func TestAMemoChangesSpeedOnly(t *testing.T) {
 	again := of(t, objs, &m)
 	changed := object.Decode("all.yaml", []byte(strings.Replace(source, "tier: prod}, ann", "tier: test}, ann", 1))).Objects
 	other := of(t, changed, &m)
+	if _, ok := m.Decoded(objs[len(objs)-1]); !ok {
+		t.Error("what a policy decoded to is not remembered")
+	}
 	if first.FleetDigest != again.FleetDigest || first.Fleet.Clusters()[0] != again.Fleet.Clusters()[0] {
 		t.Error("one fleet is joined twice")
 	}
@@ -97,8 +125,82 @@ func TestAMemoChangesSpeedOnly(t *testing.T) {
 		t.Error("what is remembered is not what is made")
 	}
 	m.Turn()
+	m.Turn()
+	if _, ok := m.Decoded(objs[0]); ok {
+		t.Error("what two plans did not ask for is remembered")
+	}
 	observed := seen(t, changed, map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: "v1.35.0"}}, &m)
-	if observed.FleetDigest == other.FleetDigest || observed.Fleet.Clusters()[0].Source.Status.KubernetesVersion != "v1.35.0" || observed.Set.Clusters[0].Spec.Status.KubernetesVersion != "" {
+	if eu, _ := observed.Position("eu"); observed.FleetDigest == other.FleetDigest || observed.Fleet.Clusters()[eu].Source.Status.KubernetesVersion != "v1.35.0" || observed.Set.Clusters[eu].Spec.Status.KubernetesVersion != "" {
 		t.Error("what was observed is not in the fleet, or is in the registration")
+	}
+}
+
+// TestTaintsOfTheFleet: a policy taints a cluster that was observed not to be ready; where work fails over the taint lasts when the
+// cluster returns, and says since when. A fleet whose taints are other ones is another fleet.
+func TestTaintsOfTheFleet(t *testing.T) {
+	const out = `
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterTaintPolicy
+metadata: {name: dead}
+spec:
+  addOnConditions: [{conditionType: Ready, operator: In, statusValues: ["False"]}]
+  taints: [{key: dead, effect: NoExecute}]
+---
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: c}
+spec:
+  target: {apiVersion: example.com/v1, kind: Thing}
+  customizations: {healthInterpretation: {luaScript: "function InterpretHealth(obj) return true end"}}
+`
+	objs := object.Decode("all.yaml", []byte(source+out)).Objects
+	ready := func(s metav1.ConditionStatus) map[string]*karmada.ClusterStatus {
+		return map[string]*karmada.ClusterStatus{"eu": {Conditions: []metav1.Condition{{Type: karmada.ConditionReady, Status: s}}}}
+	}
+	var m index.Memo
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	var marks fleet.Marks
+	of := func(failsOver bool, observed map[string]*karmada.ClusterStatus) *index.Policies {
+		t.Helper()
+		m.Turn()
+		set, _, diags := policies.Settings{Failover: failsOver}.Load(objs, &m)
+		if failsOver && len(diags) > 0 {
+			t.Fatal(diags)
+		}
+		set.Observe(observed)
+		set.Failover.Marks, set.Failover.Now = marks, now
+		return index.Of(set, nil, &m)
+	}
+	taints := func(l *index.Policies) string {
+		i, _ := l.Position("eu")
+		var all []string
+		for _, taint := range l.Fleet.Clusters()[i].Source.Spec.Taints {
+			at := ""
+			if taint.TimeAdded != nil {
+				at = taint.TimeAdded.UTC().Format(" 15:04")
+			}
+			all = append(all, taint.Key+at)
+		}
+		slices.Sort(all)
+		return strings.Join(all, ", ")
+	}
+	dead := of(true, ready("False"))
+	if marks = dead.Marks; taints(dead) != "cluster.karmada.io/not-ready, dead 12:00" || !dead.Stamped || !dead.Lost("eu") || dead.Lost("us") {
+		t.Errorf("what is dead has the taints %s, and there is remembered %v (%t)", taints(dead), marks, dead.Stamped)
+	}
+	if dead.InterpreterDigest == "" {
+		t.Error("a customization is not told from none")
+	}
+	now = now.Add(time.Hour)
+	back := of(true, ready("True"))
+	if taints(back) != "dead 12:00" || back.Stamped || back.Lost("eu") || back.FleetDigest == dead.FleetDigest {
+		t.Errorf("what returned has the taints %s", taints(back))
+	}
+	if marks = nil; taints(of(true, ready("True"))) != "" {
+		t.Error("a taint lasts that nobody remembers")
+	}
+	if later := of(true, ready("False")); taints(later) != "cluster.karmada.io/not-ready, dead 13:00" || later.FleetDigest == dead.FleetDigest {
+		t.Errorf("what is dead anew has the taints %s", taints(later))
 	}
 }

@@ -58,18 +58,24 @@ func TestPolicy(t *testing.T) {
 		{"with a name, the labels do not matter", []string{"shop/a: , name: web, labelSelector: {matchLabels: {team: red}}"}, "a"},
 		{"labels that do not match", []string{"shop/a: , labelSelector: {matchLabels: {team: red}}"}, ""},
 		{"the smaller name", []string{"shop/b: ", "shop/a: ", "shop/c: "}, "a"},
+		{"any kind of a namespace", []string{"z: , name: other}, {apiVersion: '*', kind: '*', namespace: shop", "y: , name: other}, {apiVersion: '*', kind: '*', namespace: x"}, "z"},
+		{"any kind, by labels", []string{"z: , name: other}, {apiVersion: '*', kind: '*', namespace: shop, labelSelector: {matchLabels: {team: blue}}"}, "z"},
+		{"any kind, by other labels", []string{"z: , name: other}, {apiVersion: '*', kind: '*', namespace: shop, labelSelector: {matchLabels: {team: red}}"}, ""},
+		{"any kind of another namespace", []string{"x/a: , name: other}, {apiVersion: '*', kind: '*'"}, ""},
+		{"any kind of the namespace beats a cluster-wide name", []string{"shop/a: , name: other}, {apiVersion: '*', kind: '*'", "z: , name: web"}, "a"},
 		{"a selector with a namespace", []string{"z: , namespace: other", "y: , namespace: shop"}, "y"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ix := New(load(t, tt.policies...))
-			got := ""
-			if p := ix.Policy(web); p != nil {
+			got, written := "", web
+			written.File = "web.yaml"
+			if p := ix.Policy(written); p != nil {
 				got = p.Object.Ref().Name
 			}
 			if got != tt.want {
 				t.Errorf("%q claims it, want %q", got, tt.want)
 			}
-			if cs := ix.Candidates(web); len(cs) > 0 && cs[0].Policy.Object.Ref().Name != got {
+			if cs := ix.Candidates(written); len(cs) > 0 && cs[0].Policy.Object.Ref().Name != got {
 				t.Errorf("the first candidate is %s", cs[0].Policy)
 			}
 		})
@@ -91,9 +97,30 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// Whoever selects any kind selects what nobody else names, too, each once, and behind whoever names it.
+func TestPoliciesOfAnyKind(t *testing.T) {
+	ix := New(load(t, "shop/a: , name: other}, {apiVersion: '*', kind: '*'", "shop/b: ", "z: , name: none}, {apiVersion: '*', kind: '*', namespace: shop"))
+	for kind, want := range map[string]string{"Deployment": "b a z", "StatefulSet": "a z"} {
+		of := policies.Subject{APIVersion: "apps/v1", Ref: object.Ref{Group: "apps", Kind: kind, Namespace: "shop", Name: "web"}, File: "web.yaml"}
+		var names []string
+		for _, c := range ix.Candidates(of) {
+			names = append(names, c.Policy.Object.Ref().Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("of a %s the candidates are %s, want %s", kind, got, want)
+		}
+		rendered := of
+		if rendered.File = ""; len(ix.Candidates(rendered)) != strings.Count(want, "b") {
+			t.Errorf("what a release renders is claimed by its kind: %v", ix.Candidates(rendered))
+		}
+	}
+}
+
 // A policy that selects a template by its kind and by any kind matches it once, as closely as it can.
 func TestAPolicyThatNamesAKindAndAnyKindMatchesOnce(t *testing.T) {
 	ix := New(load(t, "shop/a: , labelSelector: {matchLabels: {team: blue}}}, {apiVersion: '*', kind: '*'"))
+	web := web
+	web.File = "web.yaml"
 	cs := ix.Candidates(web)
 	if len(cs) != 1 || cs[0].Implicit != policies.MatchByLabel {
 		t.Errorf("the candidates are %v", cs)
@@ -109,6 +136,14 @@ func TestNearMiss(t *testing.T) {
 	other.APIVersion = "apps/v1beta2"
 	if p, v := ix.NearMiss(other); p == nil || v != "apps/v1" {
 		t.Errorf("the near miss is %v %s", p, v)
+	}
+	elsewhere := other
+	elsewhere.Ref.Namespace = "x"
+	if p, _ := ix.NearMiss(elsewhere); p != nil {
+		t.Errorf("%s of another namespace is a near miss", p)
+	}
+	if p, v := New(load(t, "z: , name: web")).NearMiss(elsewhere); p == nil || v != "apps/v1" {
+		t.Errorf("the near miss of every namespace is %v %s", p, v)
 	}
 	other.Ref.Name = "other"
 	if p, _ := ix.NearMiss(other); p != nil {

@@ -21,6 +21,7 @@ func TestWhyAnObjectIsSkipped(t *testing.T) {
 	}{
 		{"v1", config("shop", "a"), nil, nil, false},
 		{"v1", object.Ref{Kind: "Event", Namespace: "shop", Name: "a"}, nil, nil, true},
+		{"example.com/v1", object.Ref{Group: "example.com", Kind: "Event", Namespace: "shop", Name: "a"}, nil, nil, false},
 		{"events.k8s.io/v1", object.Ref{Group: "events.k8s.io", Kind: "Event", Namespace: "shop", Name: "a"}, nil, nil, true},
 		{"coordination.k8s.io/v1", object.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: "shop", Name: "a"}, nil, nil, true},
 		{"v1", config("kube-system", "a"), nil, nil, false},
@@ -56,5 +57,18 @@ func TestANamespaceIsNotSentAlong(t *testing.T) {
 	}
 	if !skips.Namespace("shop", labels.Set{"namespace.karmada.io/skip-auto-propagation": "True"}) {
 		t.Error("the label is passed over")
+	}
+}
+
+// TestWhatEveryClusterHasIsSaid: what clusters have of their own, and of nothing else, a notice says that it is not delivered.
+func TestWhatEveryClusterHasIsSaid(t *testing.T) {
+	for text, want := range map[string]string{
+		"kind: Namespace\nmetadata: {name: kube-system}": "Namespace/kube-system is not delivered: each cluster has its own",
+		"kind: Namespace\nmetadata: {name: shop}":        "",
+	} {
+		d := Own(object.Decode("a.yaml", []byte("apiVersion: v1\n"+text+"\n")).Objects[0])
+		if got := d != nil; got != (want != "") || got && (d.Message != want || d.Pos.Line != 1) {
+			t.Errorf("of %q said is %v", text, d)
+		}
 	}
 }

@@ -94,7 +94,28 @@ func TestAPartSaysWhatItsReleaseRenders(t *testing.T) {
 	scaled := *template.New(one, &m)
 	scaled.Scaled = "3"
 	digests[scaled.Digest(clusters)] = true
-	if len(digests) != 5 {
-		t.Errorf("five contents have %d digests", len(digests))
+	digests[part(two, two, one, nil).Digest(clusters)] = true // in the same clusters
+	if len(digests) != 6 {
+		t.Errorf("six contents have %d digests", len(digests))
+	}
+	if last := part(one); last.In(3) != nil || last.In(1) != nil {
+		t.Error("a cluster that the release does not go to has what it renders")
+	}
+}
+
+// TestWhatIsDelivered: no release, and nothing that releases alone use; and policies select a template by what it is made of.
+func TestWhatIsDelivered(t *testing.T) {
+	var m template.Memo
+	tm := template.New(decoded(t, service), &m)
+	release := template.New(decoded(t, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: a}\n"), &m)
+	if used := *tm; !tm.IsDelivered() || release.IsDelivered() {
+		t.Error("a template is not delivered, or a release is")
+	} else if used.UsedUp = true; used.IsDelivered() {
+		t.Error("what releases alone use is delivered")
+	}
+	made := *tm
+	made.MadeOf = decoded(t, "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ServiceImport\nmetadata: {name: web, namespace: a}\n")
+	if tm.Selected().Ref.Kind != "Service" || made.Selected().Ref.Kind != "ServiceImport" || made.Ref().Kind != "Service" {
+		t.Errorf("policies see %v, and of what is made of something %v", tm.Selected().Ref, made.Selected().Ref)
 	}
 }

@@ -75,6 +75,12 @@ func TestBinding(t *testing.T) {
 		{"the default", policy("team/web", ""), "default: careful", "team/web careful", ""},
 		{"an empty annotation opts out", policy("team/web", rollout(`""`)), "default: careful", "team/web none", ""},
 		{"an annotation opts out", policy("team/web", rollout("none")), "default: careful, rules: [" + tier + "]", "team/web none", ""},
+		{
+			"windows of what has no strategy", policy("team/web", "") + policy("team/api", rollout("careful")) + policy("base", rollout("x")),
+			"windows: [{kind: deny, schedule: '0 0 * * *', duration: 1h, strategies: [none], stages: [all]}]", `_cluster/base stays: its strategy "x" is not in the source; team/api careful; team/web all at once`,
+			`p.yaml:26: error: ClusterPropagationPolicy base: waybill.dev/rollout is "x", and there is no ClusterStagedUpdateStrategy of this name; what it binds stays as it is [rollout-unknown]
+	hint: there are careful; write one of them, or "none"`,
+		},
 		{"a rule", policy("team/web", "  labels: {tier: \"1\"}\n") + policy("base", ""), "rules: [" + tier + "]", "_cluster/base none; team/web careful", ""},
 		{"a rule opts out", policy("team/web", "  labels: {tier: \"1\"}\n"), "default: careful, rules: [{policies: {matchLabels: {tier: \"1\"}}, strategy: none}]", "team/web none", ""},
 		{"the first rule counts", policy("team/web", "  labels: {tier: \"1\"}\n"), "rules: [{policies: {}, strategy: none}, " + tier + "]", "team/web none", ""},
@@ -148,6 +154,8 @@ func shown(units []unit.Unit) string {
 			text = "stays with a strategy"
 		case u.Stays != "":
 			text = u.Name.String() + " stays: " + u.Stays
+		case u.Strategy != nil && u.Strategy.Name == render.NoStrategy:
+			text = u.Name.String() + " all at once"
 		case u.Strategy != nil:
 			text = u.Name.String() + " " + strings.TrimPrefix(u.Strategy.Namespace+"/"+u.Strategy.Name, "/")
 		}
