@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/unit"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
 	"github.com/waybill-dev/waybill/reconciler/plan/units"
@@ -92,7 +93,7 @@ func uncounted(in *Staging, list []staged.Unit) (diags []diag.Diagnostic) {
 
 // stagedUnit is what is known of a unit.
 func (s *stager) stagedUnit(u units.Unit, b *unit.Unit, before *rollouts.Rollout) staged.Unit {
-	isClaimed := func(r object.Ref) bool { d := s.table.decided.Find(r); return d != nil && d.Policy != nil }
+	isClaimed := func(r object.Ref) bool { return schedule.IsClaimed(s.table.decided.Decisions, r) }
 	isAbsent := len(u.Policies) == 0 && !slices.ContainsFunc(u.Stays, isClaimed)
 	is := staged.Unit{Unit: u, Before: before, Absent: isAbsent, Windows: map[string]stage.Window{}}
 	if b != nil {

@@ -177,6 +177,12 @@ func Find(in []Decision, ref object.Ref) *Decision {
 	return &in[i]
 }
 
+// IsClaimed reports an object that a policy claims, by decisions in the order of refs.
+func IsClaimed(in []Decision, ref object.Ref) bool {
+	d := Find(in, ref)
+	return d != nil && d.Policy != nil
+}
+
 // Replaced are decisions in the order of refs, with others in place of those about the same refs.
 func Replaced(all, by []Decision) []Decision {
 	if len(by) == 0 {

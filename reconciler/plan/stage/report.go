@@ -56,7 +56,7 @@ func report(v *view, r run, unsoaked []string) (diags []diag.Diagnostic) {
 func failure(v *view, s rollouts.Status) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.RolloutStopped, Severity: diag.Error, Pos: v.Pos, Message: fmt.Sprintf("%s: %s", v.Unit, s.Message)}
 	switch isStopped := s.Phase == rollouts.Stopped; {
-	case isStopped && s.Reason == rollouts.KeptBack:
+	case s.IsKeptBack():
 		d.Hint = fmt.Sprintf("push a version that is mended; waybill rollout resume %s tries this one again", v.Unit)
 	case isStopped && waits(&v.Input) && !s.Base.IsKnown():
 		d.Hint = fmt.Sprintf("waybill rollout skip %s STAGE, and the newest version follows when no stage is left; or waybill rollout resume %s", v.Unit, v.Unit)

@@ -163,7 +163,7 @@ func (c *comparison) collect(shown []string, target *laid) {
 		if owner := c.in.owners[r]; owner != nil && owner != c.unit {
 			continue // it moved, and goes out with that one
 		}
-		if d := schedule.Find(c.in.Decisions, r); d != nil && d.Policy != nil && !slices.Contains(c.unit.Refs, r) {
+		if schedule.IsClaimed(c.in.Decisions, r) && !slices.Contains(c.unit.Refs, r) {
 			continue // it moved to what does not go out in stages
 		}
 		if c.have[r] = c.in.Have(r); isWaiting(c, r, shown, target) {
@@ -244,7 +244,7 @@ func isGone(c *comparison) bool {
 	if len(c.unit.Stays) > 0 && slices.ContainsFunc(c.in.Units, isOpen) {
 		return false
 	}
-	isClaimed := func(r object.Ref) bool { d := schedule.Find(c.in.Decisions, r); return d != nil && d.Policy != nil }
+	isClaimed := func(r object.Ref) bool { return schedule.IsClaimed(c.in.Decisions, r) }
 	return !c.unit.IsReplay && len(c.unit.Policies) == 0 && !slices.ContainsFunc(c.unit.Refs, isClaimed) &&
 		!slices.ContainsFunc(c.asked.Clusters, func(is stage.Cluster) bool { return is.Has })
 }
