@@ -30,12 +30,16 @@ func advanced(v *view, r run) run {
 }
 
 // caughtUp returns a record in which clusters are released that could not be when their stage was, as far as that
-// has not failed. Those that joined since then get what their stage shows.
+// has not failed. Those that joined since then get what their stage shows, unless they have it already.
 func caughtUp(v *view, r run) run {
 	for n := range v.Clusters {
 		c := &v.Clusters[n]
-		if e := r.clusters[n]; e.Joined && e.State == rollouts.Pending && c.Unwritable == "" && v.Refused == "" {
-			r.set(n, released(v, e, r.Status.Target))
+		switch e := r.clusters[n]; {
+		case !e.Joined || e.State != rollouts.Pending || v.Refused != "":
+		case c.IsTarget:
+			r.set(n, asBefore(v, e, r.Status.Target))
+		case c.Unwritable == "":
+			r.set(n, inTurn(v, r, n))
 		}
 	}
 	for n := range v.stages {
@@ -115,12 +119,17 @@ func settledUnchanged(v *view, r run, stage string) run {
 	for _, n := range v.members[stage] {
 		c := &v.Clusters[n]
 		if e := r.clusters[n]; r.known[n] && !isReleased(&e) && c.IsTarget && e.State != rollouts.Skipped {
-			e = entered(v, e, rollouts.Unchanged)
-			e.Shows = r.Status.Target.Commit
-			r.set(n, e)
+			r.set(n, asBefore(v, e, r.Status.Target))
 		}
 	}
 	return r
+}
+
+// asBefore is a cluster that shows the target, and has had it before.
+func asBefore(v *view, e rollouts.Cluster, target rollouts.Version) rollouts.Cluster {
+	e = entered(v, e, rollouts.Unchanged)
+	e.Shows = target.Commit
+	return e
 }
 
 // notYet says why no cluster of a stage may be released yet; empty if any may.

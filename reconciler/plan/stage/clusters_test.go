@@ -39,6 +39,12 @@ func TestClusters(t *testing.T) {
 			{"10:02", "stop; join c2 canary", "a1: c2", "Stopped prod Commanded c2:Pending"},
 			{"10:03", "resume", "b2: c2", "Updating prod c2:Released"},
 		}},
+		{"one joins while the run is stopped, and both versions are the same for it", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", ""},
+			{"10:02", "stop; same b2 c2 a1; join c2 canary", "a1: c2", "Stopped prod Commanded c2:Pending"},
+			{"10:03", "resume", "", "Updating prod c2:Unchanged"}, // nothing changes there, so that nobody waits for it
+		}},
 		{"one is gone, and one is relabelled", "three", "canary: c1 c2; early: e1; prod: p1", []row{
 			{"10:00", "source b2", "b2: c1", ""},
 			{"10:01", "gone c2; healthy c1", "b2: e1", "Updating early"},

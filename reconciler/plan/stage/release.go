@@ -21,13 +21,18 @@ func releasedSome(v *view, r run, s *rollouts.Stage) run {
 		if room <= 0 {
 			break
 		}
-		c := &v.Clusters[n]
-		e := rested(v, released(v, r.clusters[n], r.Status.Target), c)
-		e.Evidence = c.Evidence.Ref
-		r.set(n, e)
+		r.set(n, inTurn(v, r, n))
 		room--
 	}
 	return r
+}
+
+// inTurn is a cluster that is released: what it said so far is not of the target.
+func inTurn(v *view, r run, n int) rollouts.Cluster {
+	c := &v.Clusters[n]
+	e := rested(v, released(v, r.clusters[n], r.Status.Target), c)
+	e.Evidence = c.Evidence.Ref
+	return e
 }
 
 // eligible are the clusters of a stage that may be released, in the order in which they are: first those that failed by
