@@ -55,6 +55,9 @@ func missed(c *comparison, target rollouts.Version, base *laid, areBase, back gr
 	var all groups.Set
 	if before.Status.Phase == rollouts.Done {
 		all = behind(recorded)
+		if base != nil && c.asked.LeavesAll { // nothing is left where it could not be made, nor did anything leave
+			all = all.Or(base.unwritten.Without(recorded).Without(c.has))
+		}
 	}
 	was := c.of(before.Status.Target)
 	if len(before.Clusters) == 0 || was == nil {
