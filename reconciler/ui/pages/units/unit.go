@@ -93,7 +93,7 @@ func segment(s *progress.Stage, in *progress.Progress) Segment {
 	return seg
 }
 
-// members adds the clusters, by their stages; within these those first with which something is wrong.
+// members adds the clusters: by their stages and names, where the address asks for no other order.
 func (p *Unit) members(f *facts.Facts, r *rollouts.Rollout, q url.Values, now time.Time) {
 	var chosen []progress.Cluster
 	for _, c := range progress.Clusters(r) {

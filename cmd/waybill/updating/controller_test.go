@@ -1,0 +1,70 @@
+package updating
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-dev/waybill/cmd/waybill/forgeflags"
+	"github.com/waybill-dev/waybill/sources/git"
+)
+
+// Updates are proposed with a credential of their own: that of their file, before that of the environment, before what pushes. The
+// token that the controller reads pull requests with is none of them.
+func TestWhoseTokenProposes(t *testing.T) {
+	t.Setenv("WAYBILL_FORGE_TOKEN", "of-the-controller")
+	var asked string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("of-the-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := []string{"--forge", "gitea", "--forge-url", s.URL, "--forge-repository", "acme/fleet", "--plain-http"}
+	for name, test := range map[string]struct {
+		args            []string
+		env, push, want string
+		says            string // of the error; empty: none
+	}{
+		"of the file":              {append(slices.Clip(at), "--updates-token-file", file), "of-the-environment", "pushes", "token of-the-file", ""},
+		"of the environment":       {at, "of-the-environment", "pushes", "token of-the-environment", ""},
+		"what pushes":              {at, "", "pushes", "token pushes", ""},
+		"none":                     {at, "", "", "", "there is no token for the forge"},
+		"a file that is not there": {append(slices.Clip(at), "--updates-token-file", file+".gone"), "of-the-environment", "", "", "reading --updates-token-file"},
+		"no forge":                 {nil, "of-the-environment", "pushes", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("WAYBILL_UPDATES_TOKEN", test.env)
+			cmd := &cobra.Command{Use: "controller"}
+			cmd.Flags().Bool("plain-http", false, "")
+			flags := AddControllerFlags(cmd, forgeflags.Add(cmd))
+			if err := cmd.ParseFlags(test.args); err != nil {
+				t.Fatal(err)
+			}
+			f, err := flags.Forge(git.Auth{Password: test.push})
+			if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+				t.Fatalf("it ended with %v, want %q", err, test.says)
+			}
+			if (f != nil) != (test.want != "") {
+				t.Fatalf("the forge is %v", f)
+			}
+			if asked = ""; f != nil {
+				if err := f.ClosePullRequest(t.Context(), 1); err != nil {
+					t.Log(err) // the answer is none
+				}
+			}
+			if asked != test.want {
+				t.Errorf("it asks by %q, want %q", asked, test.want)
+			}
+		})
+	}
+}
