@@ -185,7 +185,8 @@ spec:
 		slices.Sort(all)
 		return strings.Join(all, ", ")
 	}
-	dead := of(true, ready("False"))
+	notReady := ready("False")
+	dead := of(true, notReady)
 	if marks = dead.Marks; taints(dead) != "cluster.karmada.io/not-ready, dead 12:00" || !dead.Stamped || !dead.Lost("eu") || dead.Lost("us") {
 		t.Errorf("what is dead has the taints %s, and there is remembered %v (%t)", taints(dead), marks, dead.Stamped)
 	}
@@ -193,14 +194,19 @@ spec:
 		t.Error("a customization is not told from none")
 	}
 	now = now.Add(time.Hour)
+	if again := of(true, notReady); taints(again) != taints(dead) || again.FleetDigest != dead.FleetDigest || again.Stamped {
+		t.Errorf("an hour later what is dead has the taints %s", taints(again))
+	}
+	remembered := marks
+	if marks = nil; taints(of(true, notReady)) != "cluster.karmada.io/not-ready, dead 13:00" { // of which nobody remembers since when
+		t.Error("a fleet is the one before, and its taints are not")
+	}
+	marks = remembered
 	back := of(true, ready("True"))
 	if taints(back) != "dead 12:00" || back.Stamped || back.Lost("eu") || back.FleetDigest == dead.FleetDigest {
 		t.Errorf("what returned has the taints %s", taints(back))
 	}
 	if marks = nil; taints(of(true, ready("True"))) != "" {
 		t.Error("a taint lasts that nobody remembers")
-	}
-	if later := of(true, ready("False")); taints(later) != "cluster.karmada.io/not-ready, dead 13:00" || later.FleetDigest == dead.FleetDigest {
-		t.Errorf("what is dead anew has the taints %s", taints(later))
 	}
 }
