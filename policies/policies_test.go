@@ -326,6 +326,18 @@ func TestWhatIsDecodedIsRemembered(t *testing.T) {
 	}
 }
 
+// TestAScriptThatDoesNotSayWhatItIsAsked stays in force, and answers with an error, which is said.
+func TestAScriptThatDoesNotSayWhatItIsAsked(t *testing.T) {
+	set, _, diags := policies.Load(decoded(t, policy("ResourceInterpreterCustomization a", "{target: {apiVersion: example.com/v1, kind: Widget}, customizations: {retention: {luaScript: 'x = 1'}}}")), nil)
+	const want = "p.yaml:4: error: ResourceInterpreterCustomization a: retention: the script does not define the function Retain [bad-script]"
+	if got := said(diags); len(got) != 2 || !strings.HasPrefix(got[1], want) || !strings.Contains(diags[1].Hint, "stay as they were last published") {
+		t.Errorf("it says %v", got)
+	}
+	if wrong := set.Interpreter.Wrong(); len(wrong) != 1 || located(set.Customizations) != "a" || len(set.Broken) > 0 {
+		t.Errorf("in force are %s, of which wrong are %v, and broken is %v", located(set.Customizations), wrong, set.Broken)
+	}
+}
+
 // TestCustomizations holds which scripts are in force where some are wrong, or teach one kind twice.
 func TestCustomizations(t *testing.T) {
 	teach := func(name, kind, scripts string) string {

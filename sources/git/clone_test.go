@@ -78,6 +78,38 @@ func TestRemotes(t *testing.T) {
 	}
 }
 
+// TestSource: a source is called what every clone of it calls it, by where origin is read, and without credentials.
+func TestSource(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "work")
+	run(t, ".", "init", "-q", "-b", "main", dir)
+	if got := mustOpen(t, Options{Location: dir}).Source(); got != dir {
+		t.Errorf("without origin it is %s", got)
+	}
+	run(t, dir, "remote", "add", "fork", "https://git.example.com/fork.git")
+	if got := mustOpen(t, Options{Location: dir}).Source(); got != dir {
+		t.Errorf("with another remote it is %s", got)
+	}
+	run(t, dir, "remote", "add", "origin", "x")
+	for origin, want := range map[string]string{
+		"https://git.example.com/fleet.git":               "https://git.example.com/fleet.git",
+		"https://robot:hunter2@git.example.com/fleet.git": "https://git.example.com/fleet.git",
+		"git@git.example.com:fleet.git":                   "git.example.com:fleet.git",
+		"file:///srv/a%20fleet.git":                       "/srv/a fleet.git",
+		"/srv/./fleet.git/":                               "/srv/fleet.git",
+		"../fleet.git":                                    filepath.Join(filepath.Dir(dir), "fleet.git"),
+		"gh:fleet.git":                                    "https://github.example.com/fleet.git",
+		"https://robot:hunter2@[/fleet.git":               dir,
+		"file://robot:hunter2@elsewhere/fleet.git":        dir,
+	} {
+		run(t, dir, "config", "url.https://github.example.com/.insteadOf", "gh:")
+		run(t, dir, "remote", "set-url", "origin", origin)
+		run(t, dir, "config", "remote.origin.pushurl", "https://push.example.com/fleet.git")
+		if got := mustOpen(t, Options{Location: dir}).Source(); got != want {
+			t.Errorf("of %s it is %s, want %s", origin, got, want)
+		}
+	}
+}
+
 func TestRemotesThatCountForNothing(t *testing.T) {
 	dir := t.TempDir()
 	run(t, dir, "init", "-q", "-b", "main")

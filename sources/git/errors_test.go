@@ -32,6 +32,8 @@ func TestPrintable(t *testing.T) {
 		{"text that changes direction is straightened", "a\u202eb", "a b"},
 		{"text that is told apart from what is around it is not", "a\u2066b\u2069c\u202ad", "a b c d"},
 		{"the last control character goes, and the letter after them stays", "a\u009fb\u00a1", "a b\u00a1"},
+		{"the first of these characters and the last", "a\u202ab\u2069\x7f\u0080c\u2029\u202f\u2065\u206a", "a b c \u2065\u206a"},
+		{"text just short enough stays", strings.Repeat("é", 300), strings.Repeat("é", 300)},
 		{"bytes that are no text are marked", "a\xffb", "a?b"},
 		{"secrets are covered", "token=hunter2&x=hunter2", "token=***&x=***"},
 		{"long text is cut", strings.Repeat("é", 400), strings.Repeat("é", 300) + "..."},

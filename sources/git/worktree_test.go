@@ -173,6 +173,13 @@ var oddities = []oddity{
 		write a.yaml "a"
 		commit
 		remove sub`},
+	{name: "a submodule that is not to be in the work tree", lines: `
+		upstream
+		-c protocol.file.allow=always submodule add -q ../inner.git sub
+		write a.yaml "a"
+		commit
+		update-index --skip-worktree sub
+		remove sub`},
 	{name: "repositories inside", dirty: true, lines: `
 		write a.yaml "a"
 		commit
@@ -257,6 +264,16 @@ var oddities = []oddity{
 		remove crlf.yaml
 		remove mixed.yaml
 		checkout .`},
+	{name: "line ends that were stored, by attributes", dirty: true, lines: `
+		write auto.a "a\r\n"
+		write plain.b "a\r\n"
+		write old.c "a\r\n"
+		commit
+		write .gitattributes "*.a text=auto eol=lf\n*.b eol=lf\n\t*.c\t-crlf eol=lf\n"
+		write auto.a "a\r\nb\r\n"
+		write new.a "a\r\nb\r\n"
+		write plain.b "a\r\nb\r\n"
+		write old.c "a\r\nb\r\n"`},
 	{name: "line ends by autocrlf, of what is new", dirty: true, lines: `
 		write stored.yaml "a\r\n"
 		commit
@@ -532,6 +549,40 @@ func TestNoFilterRuns(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("the filter ran")
+	}
+}
+
+// What a work tree lacks, because it is to be read of the repository or is too deep, is listed as unreadable.
+func TestWhatCannotBeReadOfAWorkTree(t *testing.T) {
+	deep := strings.Repeat("d/", maxDepth)
+	dir := oddity{lines: `
+		write a.yaml "a"
+		write out/lost.yaml "lost"
+		write out/b.yaml "b"
+		commit
+		sparse-checkout set --no-cone /a.yaml
+		write ` + deep + `b.yaml "b"
+		write ` + deep + `d/c.yaml "c"`}.make(t)
+	blob := run(t, dir, "rev-parse", "HEAD:out/lost.yaml")
+	if err := os.Remove(filepath.Join(dir, ".git/objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	s, err := WorkTree(dir, noUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range s.Files() {
+		if got[f.Path] = f.Why; f.Kind == sources.Unreadable != (f.Why != "") {
+			t.Errorf("%s is of the kind %v, because %q", f.Path, f.Kind, f.Why)
+		}
+	}
+	want := map[string]string{
+		"a.yaml": "", "out/b.yaml": "", "out/lost.yaml": "blob " + blob + ": it is not in the repository",
+		deep + "b.yaml": "", deep + "d": "it is in more than 64 folders",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 
