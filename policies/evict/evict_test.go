@@ -49,6 +49,7 @@ func TestByTaints(t *testing.T) {
 		{"negative seconds are none", []corev1.Taint{taint("a", 3)}, []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists, TolerationSeconds: &below}}, 3},
 		{"the first toleration that matches holds", []corev1.Taint{taint("a", 0)}, []corev1.Toleration{tolerates("b", 1), tolerates("a", 30), tolerates("a", -1)}, 30},
 		{"all taints have to be tolerated", []corev1.Taint{taint("a", 0), taint("b", 7)}, []corev1.Toleration{tolerates("a", -1)}, 7},
+		{"the earliest decides, which is the first", []corev1.Taint{taint("a", 3), taint("b", 7)}, nil, 3},
 		{"the earliest decides", []corev1.Taint{taint("a", 0), taint("b", 7)}, []corev1.Toleration{tolerates("a", 60), tolerates("b", 15)}, 22},
 		{"for ever does not lift the limit of another", []corev1.Taint{taint("a", 0), taint("b", 0)}, []corev1.Toleration{tolerates("a", -1), tolerates("b", 20)}, 20},
 		{"another effect is not tolerated", []corev1.Taint{taint("a", 0)}, []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}, 0},
@@ -62,6 +63,29 @@ func TestByTaints(t *testing.T) {
 				t.Error("it is not due from that time on")
 			}
 		})
+	}
+}
+
+// TestWhatLeavesForGain: what fails, and what follows from what was observed, leave only for a copy elsewhere.
+func TestWhatLeavesForGain(t *testing.T) {
+	seconds := int32(60)
+	a := &karmada.ApplicationFailoverBehavior{DecisionConditions: karmada.DecisionConditions{TolerationSeconds: &seconds}}
+	taints := evict.ByTaints([]corev1.Taint{taint("a", 0)}, nil)
+	for name, tt := range map[string]struct {
+		due            evict.Due
+		forGain, never bool
+	}{
+		"by a taint":                         {taints, false, false},
+		"by a taint that was observed":       {taints.Observed(), true, false},
+		"by no taint":                        {evict.Due{}.Observed(), false, true},
+		"because it fails":                   {evict.ByHealth(evict.Seen{Health: karmada.ResourceUnhealthy, Since: noon}, a, nil), true, false},
+		"with something else":                {evict.Along("with it"), false, false},
+		"with something else, so as it does": {evict.Along("with it").Observed(), true, false},
+		"where its policy names no time":     {evict.ByHealth(evict.Seen{Health: karmada.ResourceUnhealthy, Since: noon}, &karmada.ApplicationFailoverBehavior{}, nil), false, true},
+	} {
+		if tt.due.ForGain() != tt.forGain || tt.due.Never() != tt.never || tt.due.Now(after(60)) == tt.never {
+			t.Errorf("what leaves %s does for gain: %t, never: %t", name, tt.due.ForGain(), tt.due.Never())
+		}
 	}
 }
 
@@ -84,10 +108,12 @@ func TestPace(t *testing.T) {
 		}
 		full = p.Full
 	}
-	unpaced := (&evict.Rules{Rate: 0.5}).Pace(time.Time{})
-	for range 100 {
-		if !unpaced.Take(noon) {
-			t.Fatal("without a timeout nothing is waited for")
+	for why, rules := range map[string]evict.Rules{"without a timeout": {Rate: 0.5}, "without a rate": {Timeout: time.Minute}} {
+		unpaced := rules.Pace(after(1000))
+		for range 100 {
+			if !unpaced.Take(noon) || !unpaced.Next().IsZero() {
+				t.Fatalf("%s the next may leave at %s", why, unpaced.Next())
+			}
 		}
 	}
 }
@@ -99,6 +125,7 @@ func TestLimits(t *testing.T) {
 		frozen         bool
 		atOnce         int
 	}{
+		{0, 0, false, 0},
 		{0, 1, false, 1},
 		{1, 1, true, 1},
 		{1, 2, false, 1},
@@ -211,6 +238,9 @@ func TestTask(t *testing.T) {
 		producer  string
 		preserved string
 	}{
+		{"an application with a state of which one part is not known", health, &karmada.FailoverBehavior{Application: &karmada.ApplicationFailoverBehavior{StatePreservation: &karmada.StatePreservation{
+			Rules: append([]karmada.StatePreservationRule{{AliasLabelName: "c", JSONPath: "{.c}"}}, preserve.Rules...),
+		}}}, karmada.PurgeModeGracefully, evict.ApplicationFailover, ""},
 		{"by a taint", taints, nil, karmada.PurgeModeGracefully, evict.TaintManager, ""},
 		{"by a taint, with another mode", taints, &karmada.FailoverBehavior{Cluster: &karmada.ClusterFailoverBehavior{PurgeMode: karmada.PurgeModeDirectly, StatePreservation: preserve}}, karmada.PurgeModeDirectly, evict.TaintManager, "1"},
 		{"an application", health, &karmada.FailoverBehavior{Application: &karmada.ApplicationFailoverBehavior{PurgeMode: karmada.PurgeModeNever, GracePeriodSeconds: &grace}}, karmada.PurgeModeNever, evict.ApplicationFailover, ""},
@@ -223,6 +253,12 @@ func TestTask(t *testing.T) {
 			}
 			if suppressed := task.SuppressDeletion != nil && *task.SuppressDeletion; suppressed != (tt.mode == karmada.PurgeModeNever) {
 				t.Errorf("deletion is suppressed: %v", suppressed)
+			}
+			if tt.b != nil && tt.b.Application != nil && task.GracePeriodSeconds != tt.b.Application.GracePeriodSeconds {
+				t.Errorf("it lasts %v seconds", task.GracePeriodSeconds)
+			}
+			if none := tt.due.Task(evict.From{Cluster: karmada.TargetCluster{Name: "eu"}}, tt.b, noon); none.Replicas != nil {
+				t.Errorf("of what has no replicas %d leave", *none.Replicas)
 			}
 			if task.PreservedLabelState["a"] != tt.preserved || task.PreservedLabelState["b"] != "" {
 				t.Errorf("it preserves %v", task.PreservedLabelState)

@@ -21,6 +21,10 @@ apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: clusterings.example.com}
 spec: {group: example.com, names: {kind: Clustering}, scope: Namespaced}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: none}
 `)).Objects)
 	for _, tt := range []struct{ kind, in, want string }{
 		{"apps/v1 Deployment", "", "shop"},
@@ -56,4 +60,25 @@ func decode(t *testing.T, kind, namespace string) *object.Object {
 		t.Fatal(d.Diags)
 	}
 	return d.Objects[0]
+}
+
+// TestWhichKindsHaveNamespaces: those of Kubernetes and of Karmada are all known, and those that nobody defines are not.
+func TestWhichKindsHaveNamespaces(t *testing.T) {
+	kinds := namespaced.Of()
+	for kind, want := range map[object.GroupKind][2]bool{ // has a namespace, is known
+		{Kind: "Secret"}: {true, true}, {Kind: "PersistentVolume"}: {false, true},
+		{Group: "batch", Kind: "Job"}: {true, true}, {Group: "policy", Kind: "PodDisruptionBudget"}: {true, true}, {Group: "storage.k8s.io", Kind: "StorageClass"}: {false, true},
+		{Group: "storage.k8s.io", Kind: "CSIStorageCapacity"}: {true, true}, {Group: "autoscaling.karmada.io", Kind: "FederatedHPA"}: {true, true},
+		{Group: "policy.karmada.io", Kind: "PropagationPolicy"}: {true, true}, {Group: "policy.karmada.io", Kind: "ClusterPropagationPolicy"}: {false, true},
+		{Group: "multicluster.x-k8s.io", Kind: "ServiceImport"}: {true, true}, {Group: "multicluster.x-k8s.io", Kind: "Other"}: {false, false},
+		{Group: namespaced.Placements, Kind: "StagedUpdateStrategy"}: {true, true}, {Group: namespaced.Placements, Kind: "ClusterStagedUpdateStrategy"}: {false, true},
+		{Group: namespaced.Placements, Kind: "ResourcePlacement"}: {false, false}, {Group: "example.com", Kind: "Crane"}: {false, false},
+	} {
+		if has, known := kinds.Namespaced(kind.Group, kind.Kind); [2]bool{has, known} != want {
+			t.Errorf("%v has a namespace: %t, which is known: %t", kind, has, known)
+		}
+	}
+	if !namespaced.IsRollout("ApprovalRequest") || namespaced.IsRollout("ResourcePlacement") {
+		t.Error("what is about roll-outs is not told from what is not")
+	}
 }
