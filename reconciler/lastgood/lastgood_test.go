@@ -189,3 +189,87 @@ func TestWhatIsOutOfReachInAClusterIsLetGoThere(t *testing.T) {
 		t.Errorf("it waits for those of %v, and once allowed for those of %v", waits, later)
 	}
 }
+
+// A part that cannot be read may hold a cluster that was never there, unless it is where something is that was there before. Where
+// nothing was published nothing can be lost.
+func TestWhatMayBeHidden(t *testing.T) {
+	for name, tt := range map[string]struct {
+		history [][]string
+		want    bool
+	}{
+		"a file of its own":            {[][]string{{"x in a"}, {"x in a", "broken b 1"}}, true},
+		"what is missing stood there":  {[][]string{{"x in a"}, {"broken a 1"}}, false},
+		"beside what is missing":       {[][]string{{"x in a", "y in c"}, {"x in a", "broken b 1"}}, true},
+		"no file":                      {[][]string{{"x in a"}, {"x in a", "twice y"}}, false},
+		"nothing was published before": {[][]string{{"x in a", "broken b 1"}}, false},
+		"all can be read":              {[][]string{{"x in a"}, {"x in a"}}, false},
+	} {
+		var history []render.Source
+		for i, lines := range tt.history {
+			history = append(history, source(t, strconv.Itoa(i+1), lines...))
+		}
+		if _, unresolved := commits(t, false, history...); unresolved.MayHideClusters != tt.want {
+			t.Errorf("%s: it may hide clusters: %t", name, unresolved.MayHideClusters)
+		}
+	}
+}
+
+// What was published in part, ahead of the state, is what there was last, as far as it could be read then. What another version of
+// Waybill published although it has an error is held.
+func TestWhatWasPublishedLast(t *testing.T) {
+	good := state.Good{Object: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}, Commit: "1", In: []string{"a"}}
+	for name, tt := range map[string]struct {
+		state   string // the commit that the state names; empty for none
+		memory  state.LastGood
+		ahead   []string
+		earlier map[string][]string
+		want    string
+		holds   string // a part of why
+		asks    string
+	}{
+		"ahead":                           {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"x in a", "y in a"}}, "[x@2 y@2]", "", "[1 2]"},
+		"ahead, where it broke":           {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1]", "", "[1 2]"},
+		"ahead of no state":               {"", state.LastGood{}, []string{"2"}, map[string][]string{"2": {"x in a"}}, "[x@2]", "", "[2]"},
+		"ahead, which cannot be read":     {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}}, "[x@1]", "out of reach", "[1 2]"},
+		"by another version":              {"1", state.LastGood{}, nil, map[string][]string{"1": {"broken a 1"}}, "[]", "and had it when it was published last", "[1]"},
+		"remembered":                      {"2", state.LastGood{Broken: map[string]state.Part{"a": {Digest: "1", Commit: "1"}}, Objects: []state.Good{good}}, nil, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1]", "", "[1 2]"},
+		"remembered in the older form":    {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}}, "[x@1]", "", "[1 2]"},
+		"in the older form, out of reach": {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"2": {"broken a 1"}}, "[]", "out of reach", "[1 2]"},
+	} {
+		in := Input{Source: source(t, "3", "broken a 9"), State: &state.State{LastGood: tt.memory}, Ahead: tt.ahead, Earlier: map[string]render.Source{}}
+		in.State.Published.Commit = tt.state
+		for commit, lines := range tt.earlier {
+			in.Earlier[commit] = source(t, commit, lines...)
+		}
+		restored, unresolved := Restore(in)
+		if got, asks := fmt.Sprint(held(restored)), fmt.Sprint(Commits(in)); got != tt.want || !strings.Contains(unresolved.HoldReason, tt.holds) || (unresolved.HoldReason == "") != (tt.holds == "") || asks != tt.asks {
+			t.Errorf("%s: of %s it holds %s, want %s; unsure: %q", name, asks, got, tt.want, unresolved.HoldReason)
+		}
+	}
+}
+
+// What is known of the whole source when that is read once more: what is taken from earlier commits, and what stands in a file that
+// cannot be used, as it was; nothing of a cluster's own.
+func TestInherited(t *testing.T) {
+	in := Input{
+		Source: source(t, "2", "broken a 1", "y in a", "z in b", "w in c of eu"), State: &state.State{},
+		Earlier: map[string]render.Source{"1": source(t, "1", "x in a", "y in a", "z in b", "v in a of eu")},
+	}
+	in.State.Published.Commit = "1"
+	list := func(all []*object.Object) string { return fmt.Sprint(held(render.Source{Objects: all})) }
+	if got := list(Inherited(in)); got != "[x@1 y@1]" {
+		t.Errorf("inherited are %s", got)
+	}
+	in.State.LastGood.Objects = []state.Good{
+		{Object: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "x"}, Commit: "1"},
+		{Object: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "v"}, Cluster: "eu", Commit: "1"},
+		{Object: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "gone"}, Commit: "0"},
+	}
+	if got := list(Goods(in)); got != "[x@1]" {
+		t.Errorf("taken from earlier commits were %s", got)
+	}
+	in.Source = source(t, "2", "y in a")
+	if got := list(Inherited(in)); got != "[]" {
+		t.Errorf("where all can be read, inherited are %s", got)
+	}
+}

@@ -144,3 +144,68 @@ func TestFind(t *testing.T) {
 		})
 	}
 }
+
+// fleetOfTwo is settings, and a Service of another namespace, and two clusters that differ in all by which clusters are selected.
+const fleetOfTwo = `
+{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: eu, labels: {tier: gold}}, spec: {syncMode: Pull, provider: acme, region: west, zones: [w1, w2]}}
+---
+{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: us, labels: {tier: iron}}, spec: {syncMode: Pull}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: a, labels: {in: use}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: more, namespace: a}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: api, namespace: b}, spec: {ports: [{port: 80}]}}
+`
+
+// TestWhatIsFound: each finding has the place of what is wrong, and says what of it.
+func TestWhatIsFound(t *testing.T) {
+	const inEU = "clusterAffinity: {clusterNames: [eu]}"
+	overrides := func(rules string) string {
+		return "---\napiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: o, namespace: a}\nspec: {resourceSelectors: [" + all + "], " + rules + "}\n"
+	}
+	const overriders = "overriders: {plaintext: [{path: /data/x, operator: add, value: y}]}"
+	wide := strings.Replace(policy("p", all, ""), "metadata: {name: p, namespace: a}", "metadata: {name: p}", 1)
+	wide = strings.Replace(wide, "kind: PropagationPolicy", "kind: ClusterPropagationPolicy", 1)
+	for name, tt := range map[string]struct {
+		policies string
+		want     []string // parts of what each finding says
+	}{
+		"clusters by what they have":      {policy("p", all, "clusterAffinity: {labelSelector: {matchExpressions: [{key: tier, operator: In, values: [gold]}]}, fieldSelector: {matchExpressions: [{key: zone, operator: In, values: [w2]}, {key: provider, operator: NotIn, values: [none]}]}, exclude: [us]}"), nil},
+		"a label that none has":           {policy("p", all, "clusterAffinity: {labelSelector: {matchLabels: {teir: gold}}}"), []string{"no cluster has the label teir"}},
+		"a value that none has":           {policy("p", all, "clusterAffinity: {labelSelector: {matchExpressions: [{key: tier, operator: In, values: [gold, silver]}]}}"), []string{`no cluster has the label tier "silver"`}},
+		"a label that has to be":          {policy("p", all, "clusterAffinity: {labelSelector: {matchExpressions: [{key: ring, operator: Exists}]}}"), []string{"no cluster has the label ring"}},
+		"a label that may not be":         {policy("p", all, "clusterAffinity: {labelSelector: {matchExpressions: [{key: ring, operator: DoesNotExist}]}}"), nil},
+		"a field that none has":           {policy("p", all, "clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: In, values: [east]}]}}"), []string{`no cluster has the region "east"`}},
+		"excluded, and not there":         {policy("p", all, "clusterAffinity: {exclude: [ue]}"), []string{`names the cluster "ue"`}},
+		"in the second group of clusters": {policy("p", all, "clusterAffinities: [{affinityName: x, clusterNames: [eu]}, {affinityName: y, clusterNames: [ue]}], replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated}"), []string{`names the cluster "ue"`}},
+		"weights of who is not there": {
+			policy("p", all, "replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, weightPreference: {staticWeightList: [{targetCluster: {clusterNames: [ue]}, weight: 1}]}}"), []string{`names the cluster "ue"`},
+		},
+		"another kind":                    {policy("p", all+", {apiVersion: v1, kind: Service, name: api}", ""), []string{"selects no Service of v1 called api"}},
+		"none of a kind yet":              {policy("p", all+", {apiVersion: v1, kind: Secret}", ""), []string{"selects nothing by 1 of its 2 selectors: Secret of v1"}},
+		"a kind that is nearly there":     {policy("p", all+", {apiVersion: v1, kind: ConfigMaps}", ""), []string{"selects no ConfigMaps of v1"}},
+		"another version of a kind":       {policy("p", all+", {apiVersion: v2, kind: ConfigMap}", ""), []string{"the source has it as v1"}},
+		"labels that none has":            {policy("p", named+", {apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {in: vain}}}", ""), []string{"selects no ConfigMap of v1 in a with its labels"}},
+		"a policy of one namespace wins":  {wide + policy("q", all, ""), []string{"ClusterPropagationPolicy p claims nothing: others win all that it selects, as PropagationPolicy a/q wins ConfigMap/a/more"}},
+		"one of two is left":              {policy("p", all, "") + policy("q", named, "") + policy("r", "{apiVersion: v1, kind: ConfigMap, name: more}", ""), []string{"PropagationPolicy a/p claims nothing"}},
+		"overrides where it goes not":     {policy("p", all, inEU) + overrides("overrideRules: [{targetCluster: {clusterNames: [eu]}, "+overriders+"}, {targetCluster: {clusterNames: [us]}, "+overriders+"}]"), []string{"OverridePolicy a/o rule 1 changes nothing: what it selects, such as ConfigMap/a/more, goes to none of its clusters, but to eu"}},
+		"overrides of what goes nowhere":  {overrides("overrideRules: [{" + overriders + "}]"), []string{"changes nothing: nothing that it selects goes to any cluster"}},
+		"overrides in the old form":       {policy("p", all, inEU) + overrides("targetCluster: {clusterNames: [us]}, "+overriders), []string{"rule 0 changes nothing"}},
+		"overrides of a namespace":        {policy("p", all, inEU) + strings.Replace(overrides("overrideRules: [{"+overriders+"}]"), "resourceSelectors: ["+all+"], ", "", 1), nil},
+		"overrides of an empty namespace": {policy("p", all, inEU) + strings.NewReplacer("resourceSelectors: ["+all+"], ", "", "namespace: a", "namespace: c").Replace(overrides("overrideRules: [{"+overriders+"}]")), []string{"OverridePolicy c/o selects no object"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, fleetOfTwo+tt.policies, &state.State{})
+			found := lint.Find(in.Policies, schedule.Decide(in).Decisions, nil)
+			if len(found) != len(tt.want) {
+				t.Fatalf("it finds %v, want %q", found, tt.want)
+			}
+			for i, f := range found {
+				if !strings.Contains(f.Message+"; "+f.Hint, tt.want[i]) || f.Pos.Line == 0 {
+					t.Errorf("it finds %v (%s), want %q", f, f.Hint, tt.want[i])
+				}
+			}
+		})
+	}
+}

@@ -289,3 +289,98 @@ func TestARebalancerThatFindsNoClusterActsLater(t *testing.T) {
 		}
 	}
 }
+
+// said are the codes of diagnostics, in their order.
+func said(diags []diag.Diagnostic) (codes []string) {
+	for _, d := range diags {
+		codes = append(codes, string(d.Code))
+	}
+	return codes
+}
+
+// What was decided before counts as far as Karmada's own would: a policy that is lazy waits for the template, unless a cluster is gone;
+// what cannot be told keeps where it was, and says so; and who claims it is judged afresh.
+func TestWhatWasDecidedBefore(t *testing.T) {
+	const inEU, inUS = "placement: {clusterAffinity: {clusterNames: [eu]}}", "placement: {clusterAffinity: {clusterNames: [us]}}"
+	const lazy = "activationPreference: Lazy\n  "
+	changed := strings.Replace(web, "image: x", "image: y", 1)
+	onlyUS := strings.Replace(fleet[strings.Index(fleet, "---"):], "---\n", "", 1)
+	second := strings.NewReplacer("{name: p,", "{name: a,").Replace(policy(inUS))
+	for _, tt := range []struct {
+		name          string
+		first, second string
+		edit          func(*schedule.Input)
+		want          string // of web
+		says          string
+	}{
+		{"the policy changes", fleet + web + policy(inEU), fleet + web + policy(inUS), nil, "web placed us:10", ""},
+		{"a lazy policy changes", fleet + web + policy(lazy+inEU), fleet + web + policy(lazy+inUS), nil, "web placed eu:10", ""},
+		{"a lazy policy changes, and the template", fleet + web + policy(lazy+inEU), fleet + changed + policy(lazy+inUS), nil, "web placed us:10", ""},
+		{"a policy becomes lazy, and changes", fleet + web + policy(inEU), fleet + web + policy(lazy+inUS), nil, "web placed us:10", ""},
+		{"a lazy policy changes, and the cluster is gone", fleet + web + policy(lazy+inEU), onlyUS + web + policy(lazy+inUS), nil, "web placed us:10", ""},
+		{"the cluster is gone", fleet + web + policy(inEU), onlyUS + web + policy(inEU), nil, "web placed", "unschedulable"},
+		{
+			"the cluster may be in what cannot be read", fleet + web + policy(inEU), onlyUS + web + policy(inEU),
+			func(in *schedule.Input) { in.MayHideClusters = true }, "web kept eu:10", "",
+		},
+		{
+			"it was nowhere, and a cluster may be in what cannot be read", fleet + web, onlyUS + web + policy(inEU),
+			func(in *schedule.Input) { in.MayHideClusters = true }, "web placed", "unschedulable",
+		},
+		{"its replicas cannot be read", fleet + web + policy(inEU), fleet + strings.Replace(web, "replicas: 10", "replicas: many", 1) + policy(inUS), nil, "web kept eu:10", "interpret"},
+		{"its binding could not be read", fleet + web + policy(inEU), fleet + web + policy(inUS), func(in *schedule.Input) {
+			in.Recovered[object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "web"}] = true
+		}, "web kept eu:10", ""},
+		{"another policy wins", fleet + web + policy(inEU), fleet + web + policy(inEU) + second, nil, "web placed us:10", "claim-moved"},
+		{"another policy loses", fleet + web + policy(inUS) + second, fleet + web + policy(inEU) + second, nil, "web placed us:10", ""},
+		{"no policy claims it any longer", fleet + web + policy(inEU), fleet + web, nil, "web unclaimed", ""},
+		{"its policy selects another version", fleet + web + policy(inEU), fleet + web + strings.Replace(policy(inEU), "apps/v1,", "apps/v1beta1,", 1), nil, "web unclaimed", "version-mismatch"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			first := decide(t, tt.first, &state.State{})
+			in := input(t, decode(t, tt.second), after(&first))
+			if tt.edit != nil {
+				tt.edit(&in)
+			}
+			r := schedule.Decide(in)
+			if got := summary(&r); got != "settings unclaimed; "+tt.want || strings.Join(said(r.Diags), " ") != tt.says {
+				t.Errorf("it decides %s, and says %v; want %s and %q", got, r.Diags, tt.want, tt.says)
+			}
+		})
+	}
+}
+
+// What every cluster has of its own goes nowhere, whoever selects or needs it.
+func TestWhatIsNeverPropagated(t *testing.T) {
+	own := strings.ReplaceAll(web, "name: settings", "name: kube-root-ca.crt")
+	needs := decide(t, fleet+own+policy("propagateDeps: true\n  placement: {}"), &state.State{})
+	if got := summary(&needs); got != "kube-root-ca.crt unclaimed; web placed eu:10 us:10" {
+		t.Errorf("needed: %s", got)
+	}
+	selected := decide(t, fleet+own+strings.Replace(policy("placement: {}"), "apps/v1, kind: Deployment", "v1, kind: ConfigMap", 1), &state.State{})
+	if got := summary(&selected); got != "kube-root-ca.crt skipped; web unclaimed" || !slices.Equal(said(selected.Diags), []string{"never-propagated"}) {
+		t.Errorf("selected: %s, %v", got, selected.Diags)
+	}
+}
+
+// A schedule sets the replicas of its template, from its time on; what names nothing is said to.
+func TestWhatNamesATemplate(t *testing.T) {
+	const schedules = "---\napiVersion: autoscaling.karmada.io/v1alpha1\nkind: CronFederatedHPA\nmetadata: {name: s, namespace: a}\n" +
+		"spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: NAME}, rules: [{name: day, schedule: '0 8 * * *', targetReplicas: 3}]}\n"
+	const rebalances = "---\napiVersion: apps.karmada.io/v1alpha1\nkind: WorkloadRebalancer\nmetadata: {name: r}\nspec: {workloads: [{apiVersion: apps/v1, kind: Deployment, namespace: a, name: web}, {apiVersion: apps/v1, kind: Deployment, namespace: a, name: db}]}\n"
+	for _, tt := range []struct{ name, source, want, says string }{
+		{"a schedule", strings.Replace(schedules, "NAME", "web", 1), "web placed eu:3 us:3", ""},
+		{"a schedule of another one", strings.Replace(schedules, "NAME", "db", 1), "web placed eu:10 us:10", "scales-nothing"},
+		{"a rebalancer", rebalances, "web placed eu:10 us:10", "rebalances-nothing"},
+	} {
+		in := input(t, decode(t, fleet+web+policy("placement: {}")+tt.source), &state.State{})
+		in.Now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+		r := schedule.Decide(in)
+		if got := summary(&r); got != "settings unclaimed; "+tt.want || strings.Join(said(r.Diags), " ") != tt.says {
+			t.Errorf("%s: it decides %s, and says %v; want %s and %q", tt.name, got, r.Diags, tt.want, tt.says)
+		}
+		if at := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC); tt.name == "a schedule" && !r.Recheck.At.Equal(at) {
+			t.Errorf("%s: it may be another one at %s, want %s", tt.name, r.Recheck.At, at)
+		}
+	}
+}

@@ -97,6 +97,7 @@ type world struct {
 	rendered []object.Ref // what it rendered to before it failed
 	files    string       // identifies the files of the chart
 	renderer string
+	config   render.ConfigSpec
 	bindings map[object.Ref]*karmada.ResourceBinding
 	stays    func(object.Ref, rollouts.Unit) (rollouts.Unit, bool)
 }
@@ -113,6 +114,13 @@ func edit(t *testing.T, from, to string) world {
 		t.Fatalf("%q is not once in the source", from)
 	}
 	w.source = strings.Replace(w.source, from, to, 1)
+	return w
+}
+
+// configured is a world with another config.
+func configured(edit func(*render.ConfigSpec)) world {
+	w := here()
+	edit(&w.config)
 	return w
 }
 
@@ -143,7 +151,7 @@ func (w world) units(t *testing.T) map[string]units.Unit {
 	all := map[string]units.Unit{}
 	for _, u := range units.Find(units.Input{
 		Of:       named(&x),
-		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &render.ConfigSpec{}, Renderer: w.renderer, Stays: w.stays,
+		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &w.config, Renderer: w.renderer, Stays: w.stays,
 	}) {
 		all[u.String()] = u
 	}
@@ -211,6 +219,11 @@ func TestWhatMovesTogether(t *testing.T) {
 		{"what is gone belongs where it was", func() world { w := here(); w.bindings = binding("web"); return w }, map[string]string{
 			"team/web": "ConfigMap/web Secret/old Deployment/web",
 		}},
+		{"what is gone belongs to the group of where it was", func() world {
+			w := edit(t, "metadata: {name: web, namespace: team}\nspec:\n  propagateDeps", "metadata: {name: web, namespace: team, annotations: {waybill.dev/rollout-group: all}}\nspec:\n  propagateDeps")
+			w.bindings = binding("web")
+			return w
+		}, map[string]string{"_group/all": "ConfigMap/web Secret/old Deployment/web", "team/web": ""}},
 		{"a policy that is gone has a unit still", func() world { w := here(); w.bindings = binding("was"); return w }, map[string]string{
 			"team/was": "Secret/old", "team/web": "ConfigMap/web Deployment/web",
 		}},
@@ -300,6 +313,17 @@ func TestWhatIsAChange(t *testing.T) {
 		{"dispatching is suspended", edit(t, "placement: {clusterAffinity", "suspension: {dispatching: true}\n  placement: {clusterAffinity"), ""},
 		{"an object of nobody", edit(t, "metadata: {name: nobody, namespace: team}", "metadata: {name: nobody, namespace: team, labels: {a: b}}"), ""},
 		{"an object that a unit gains", edit(t, "metadata: {name: nobody, namespace: team}", "metadata: {name: nobody, namespace: ops}"), "_cluster/ops"},
+		{"what becomes of hooks", configured(func(c *render.ConfigSpec) { c.Publish.Hooks = render.HooksArgoCD }), "_cluster/ops team/chart team/web"},
+		{"what becomes of Secrets", configured(func(c *render.ConfigSpec) { c.Secrets = render.SecretsAllow }), "_cluster/ops team/chart team/web"},
+		{"where people look at them", configured(func(c *render.ConfigSpec) { c.Publish.Links = "https://fleet.example" }), "_cluster/ops team/chart team/web"},
+		{"how many may be removed", configured(func(c *render.ConfigSpec) { c.Guard.MaxRemoved = 7 }), ""},
+		{"what a kind means", func() world {
+			w := here()
+			w.source += "---\napiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nmetadata: {name: mine}\nspec:\n  target: {apiVersion: example.com/v1, kind: Thing}\n  customizations: {healthInterpretation: {luaScript: 'function InterpretHealth(o) return true end'}}\n"
+			return w
+		}(), "_cluster/ops team/chart team/web"},
+		{"when work fails over", edit(t, "placement: {clusterAffinity", "failover: {cluster: {purgeMode: Directly}}\n  placement: {clusterAffinity"), ""},
+		{"an override that matches no more", edit(t, "kind: Deployment, name: web}]\n  overrideRules", "kind: Deployment, name: api}]\n  overrideRules"), "team/web"},
 		{"who renders", func() world { w := here(); w.renderer = "v2"; return w }(), "_cluster/ops team/chart team/web"},
 		{"nobody sends an object any longer, but it was of the unit", func() world {
 			w, nobody := here(), object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "nobody"}
@@ -336,5 +360,46 @@ func TestAReleaseThatFailsIsNoChange(t *testing.T) {
 	w.chart = ""
 	if units := w.units(t); !units["team/chart"].Unknown || units["team/web"].Unknown {
 		t.Errorf("unknown are team/chart: %t, team/web: %t", units["team/chart"].Unknown, units["team/web"].Unknown)
+	}
+}
+
+// TestStaying: an object that goes out with a unit still stays with it although another one claims it now, until the runs of both are over.
+func TestStaying(t *testing.T) {
+	const open, done = rollouts.Updating, rollouts.Done
+	moved, staying, fresh := object.Ref{Kind: "ConfigMap", Name: "moved"}, object.Ref{Kind: "ConfigMap", Name: "staying"}, object.Ref{Kind: "ConfigMap", Name: "fresh"}
+	was, group, claims := rollouts.Unit{Namespace: "team", Name: "was"}, rollouts.Unit{Name: "all", IsGroup: true}, rollouts.Unit{Namespace: "team", Name: "claims"}
+	binding := state.NewBinding("v1", moved)
+	binding.Annotations["propagationpolicy.karmada.io/namespace"], binding.Annotations["propagationpolicy.karmada.io/name"] = "team", "was"
+	policy := object.Ref{Kind: "PropagationPolicy", Namespace: "team", Name: "was"}
+	for _, tt := range []struct {
+		name            string
+		of              map[object.Ref]rollouts.Unit // of policies
+		phases          map[rollouts.Unit]rollouts.Phase
+		moved, recorded string // with which units these stay; empty for none
+	}{
+		{"nothing goes out", nil, map[rollouts.Unit]rollouts.Phase{was: done, claims: done}, "", ""},
+		{"both go out", nil, map[rollouts.Unit]rollouts.Phase{was: open, claims: open}, "team/was", "team/was"},
+		{"the run of who claims it is open", nil, map[rollouts.Unit]rollouts.Phase{was: done, claims: open}, "", "team/was"},
+		{"that of a third one is", nil, map[rollouts.Unit]rollouts.Phase{was: done, claims: done, group: open}, "", ""},
+		{"it goes out with a group", map[object.Ref]rollouts.Unit{policy: group}, map[rollouts.Unit]rollouts.Phase{was: done, claims: done, group: open}, "_group/all", ""},
+		{"its policy joins a group, and goes out alone still", map[object.Ref]rollouts.Unit{policy: group}, map[rollouts.Unit]rollouts.Phase{was: open, group: done}, "team/was", "team/was"},
+	} {
+		before := map[rollouts.Unit]*rollouts.Rollout{}
+		for u, phase := range tt.phases {
+			before[u] = &rollouts.Rollout{Unit: u, Status: rollouts.Status{Phase: phase}}
+		}
+		before[was].Stays = []object.Ref{staying}
+		stays := units.Staying(map[object.Ref]*karmada.ResourceBinding{moved: binding}, before, tt.of)
+		for r, want := range map[object.Ref]string{moved: tt.moved, staying: tt.recorded, fresh: ""} {
+			var got string
+			if stays != nil {
+				if u, ok := stays(r, claims); ok {
+					got = u.String()
+				}
+			}
+			if got != want {
+				t.Errorf("%s: %s stays with %q, want %q", tt.name, r.Name, got, want)
+			}
+		}
 	}
 }
