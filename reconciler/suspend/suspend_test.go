@@ -86,15 +86,36 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// Whoever suspended a cluster has to resume it, whatever windows say, and also where he said nothing.
 func TestSuspended(t *testing.T) {
-	p := suspend.Of("eu-1", map[string]string{suspend.Suspended: "we look into it"}, nil, time.Time{})
-	if !strings.Contains(p.Why, "we look into it") || !p.Until.IsZero() {
-		t.Errorf("%+v", p)
+	all, err := suspend.Parse([]applying.SyncWindow{window("deny", "* * * * *", time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, why := range []string{"we look into it", ""} {
+		p := suspend.Of("eu-1", map[string]string{suspend.Suspended: why}, all, time.Time{})
+		if !strings.Contains(p.Why, "it is suspended: "+why) || !p.Until.IsZero() {
+			t.Errorf("suspended with %q it is %+v", why, p)
+		}
+	}
+}
+
+// A window is of all clusters that one of its patterns has.
+func TestWindowsOfSeveralPatterns(t *testing.T) {
+	all, err := suspend.Parse([]applying.SyncWindow{window("deny", "* * * * *", time.Hour, func(w *applying.SyncWindow) { w.Clusters = []string{"eu-*", "us-1"} })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cluster, want := range map[string]bool{"eu-1": true, "us-1": true, "us-2": false, "my-eu-1": false} {
+		if is := suspend.Of(cluster, nil, all, time.Unix(0, 0)).Why != ""; is != want || (len(all.Manual(cluster)) > 0) != want {
+			t.Errorf("%s is denied: %t, and to a person: %v", cluster, is, all.Manual(cluster))
+		}
 	}
 }
 
 func TestAScheduleThatIsNone(t *testing.T) {
-	if _, err := suspend.Parse([]applying.SyncWindow{window("allow", "0 25 * * *", time.Hour)}); err == nil || !strings.Contains(err.Error(), "spec.apply.syncWindows[0]") {
+	_, err := suspend.Parse([]applying.SyncWindow{window("allow", "0 22 * * *", time.Hour), window("allow", "0 25 * * *", time.Hour)})
+	if err == nil || !strings.Contains(err.Error(), "spec.apply.syncWindows[1]") {
 		t.Error(err)
 	}
 }

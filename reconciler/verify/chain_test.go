@@ -285,3 +285,55 @@ func (s *site) text(root *files.Folder, path string) string {
 	}
 	return string(text)
 }
+
+// A chain goes through a branch that clusters share, too, and names what somebody changed there.
+func TestAChainOfASharedBranch(t *testing.T) {
+	s := newSite(t)
+	s.repo = twin.New("https://git.example/fleet")
+	s.source["waybill.yaml"] = twin.File([]byte(folders))
+	s.publish("first")
+	s.publish("second")
+	oldest := s.commits()[1]
+	if c, _, _, err := s.chain(oldest); err != nil || !c.Same || c.State != 2 || c.Clusters != 2 || c.Err() != nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+	h, _, err := s.repo.Branch(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := twin.Of(h.Tree)
+	root["us/"+path] = twin.File([]byte("a: b\n"))
+	s.repo.Write(shared, h.Message, root.Folder()) // from the same state
+	c, _, _, err := s.chain(oldest)
+	if err != nil || c.Same || c.Clusters != 3 || len(c.Differing) != 1 || !slices.Equal(c.Differing[0].Differences, []string{"us/" + path}) || c.Err() != nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Only the state branch has a chain, and only where something was published; a chain that could not be rebuilt is an error, unless
+// something is known to differ.
+func TestWhatHasAChain(t *testing.T) {
+	begin := func(int) func() { t.Error("it begins"); return func() {} }
+	s := newSite(t)
+	r := s.by("v1")
+	if _, err := verify.New(r.Planner(), r.Published(), "v1").Chain(t.Context(), eu, "", begin); err == nil || !strings.Contains(err.Error(), "--chain goes through "+state.Branch) {
+		t.Errorf("of a cluster: %v", err)
+	}
+	s.repo = twin.New("https://git.example/fleet")
+	r = s.by("v1")
+	if _, err := verify.New(r.Planner(), r.Published(), "v1").Chain(t.Context(), state.Branch, "", begin); err == nil || !strings.Contains(err.Error(), "nothing was published to https://git.example/fleet yet") {
+		t.Errorf("of nothing: %v", err)
+	}
+	for _, tt := range []struct {
+		c    verify.Chain
+		want string
+	}{
+		{verify.Chain{}, ""},
+		{verify.Chain{Unknown: []string{"gone", "old"}}, "2 commits could not be rebuilt: gone"},
+		{verify.Chain{Unknown: []string{"gone"}, Differing: []verify.Verification{{}}}, ""},
+	} {
+		if err := tt.c.Err(); (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {
+			t.Errorf("%+v: %v, want %q", tt.c, err, tt.want)
+		}
+	}
+}
