@@ -1,0 +1,113 @@
+package versions_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/waybill-dev/waybill/reconciler"
+	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/preview/whatif"
+	"github.com/waybill-dev/waybill/reconciler/versions"
+	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/diag"
+	"github.com/waybill-dev/waybill/test/twin"
+)
+
+// asked is a fleet of two clusters to which a ConfigMap goes in stages, and of which its second value is a change.
+func asked(t *testing.T) (r *reconciler.Reconciler, repo *twin.Repo, texts map[string]string) {
+	t.Helper()
+	texts = map[string]string{
+		"waybill.yaml": "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {rollout: {default: careful}}\n",
+		"clusters.yaml": "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu, labels: {ring: a}}\nspec: {syncMode: Pull}\n---\n" +
+			"apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us}\nspec: {syncMode: Pull}\n",
+		"careful.yaml": "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateStrategy\nmetadata: {name: careful}\nspec:\n  stages:\n" +
+			"  - {name: first, labelSelector: {matchExpressions: [{key: ring, operator: Exists}]}}\n  - {name: second, labelSelector: {matchExpressions: [{key: ring, operator: DoesNotExist}]}}\n",
+		"policy.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap}, {apiVersion: v1, kind: Secret}], placement: {}}\n",
+		"a.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: one}\n",
+	}
+	repo = twin.New("fleet")
+	repo.Write("main", "first", folderOf(texts).Folder())
+	r = &reconciler.Reconciler{
+		Seen: reconciler.NewCache(), Source: repo, Target: repo, Cache: cache.Memory(), Now: func() time.Time { return time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC) },
+	}
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	return r, repo, texts
+}
+
+// answers is what a change of some texts does.
+func answers(t *testing.T, r *reconciler.Reconciler, repo *twin.Repo, texts map[string]string, q versions.Question) preview.Comparison {
+	t.Helper()
+	repo.Write("change", "change", folderOf(texts).Folder())
+	head, err := repo.Snapshot(t.Context(), "change", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Base, q.Head = "main", head
+	c, err := versions.Preview(t.Context(), r, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// clustersOf are those in which anything changes.
+func clustersOf(c *preview.Comparison) (names []string) {
+	for i := range c.Clusters {
+		names = append(names, c.Clusters[i].Name)
+	}
+	return names
+}
+
+// What a change does is what it does at last, whatever goes out in stages; what is supposed is of the head alone, and said.
+func TestWhatAChangeDoesAtLast(t *testing.T) {
+	r, repo, texts := asked(t)
+	texts["a.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: two}\n"
+	c := answers(t, r, repo, texts, versions.Question{})
+	if is := clustersOf(&c); !slices.Equal(is, []string{"eu", "us"}) || len(c.Supposed) > 0 {
+		t.Errorf("it changes %q, and supposed is %q", is, c.Supposed)
+	}
+	c = answers(t, r, repo, texts, versions.Question{Suppose: whatif.Suppositions{Without: []string{"us"}}})
+	if !slices.Equal(c.Supposed, []string{"without cluster us"}) || slices.Contains(clustersOf(&c), "ap") || c.Totals.Clusters == 0 {
+		t.Errorf("without us it changes %q, and supposed is %q", clustersOf(&c), c.Supposed)
+	}
+}
+
+// A stranger's config counts for nothing where another one is said to count.
+func TestWhoseConfigCounts(t *testing.T) {
+	r, repo, texts := asked(t)
+	texts["waybill.yaml"] = "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {secrets: allow}\n"
+	texts["s.yaml"] = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\nstringData: {k: v}\n"
+	isRefused := func(c preview.Comparison) bool {
+		return slices.ContainsFunc(c.Diags, func(d diag.Diagnostic) bool { return d.Code == diag.PlainSecret && d.Severity == diag.Error })
+	}
+	config := render.DefaultConfig()
+	if own, other := isRefused(answers(t, r, repo, texts, versions.Question{})), isRefused(answers(t, r, repo, texts, versions.Question{Config: &config})); own || !other {
+		t.Errorf("a plain Secret is refused by its own config: %t, and by another one: %t", own, other)
+	}
+}
+
+// Each change is compared with the same baseline, whatever was compared with it before.
+func TestManyChangesOfABaseline(t *testing.T) {
+	r, repo, texts := asked(t)
+	base, err := versions.Begin(t.Context(), r, "main", r.Random.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	against := versions.Against{Base: base, By: *r, Head: *r}
+	for _, value := range []string{"two", "three", "one"} {
+		texts["a.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: " + value + "}\n"
+		repo.Write("change", value, folderOf(texts).Folder())
+		head, err := repo.Snapshot(t.Context(), "change", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := against.Answer(t.Context(), versions.Question{Base: "main", Head: head})
+		if err != nil || (len(c.Clusters) == 0) != (value == "one") {
+			t.Errorf("with %s it changes %q, %v", value, clustersOf(&c), err)
+		}
+	}
+}
