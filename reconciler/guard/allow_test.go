@@ -190,6 +190,9 @@ func TestWhatAlikeClustersLoseIsJudgedForEach(t *testing.T) {
 			t.Errorf("%s is held: %+v", cluster, hold)
 		}
 	}
+	if hold := g.Judge(next("eu", before, treeOf(t, "ConfigMap/b"))); hold == nil || hold.Removals[0].Object.Name != "a" {
+		t.Errorf("what loses something else is held: %+v", hold)
+	}
 	if hold := g.Judge(next("eu", after, before)); hold != nil {
 		t.Errorf("what comes is held: %+v", hold)
 	}

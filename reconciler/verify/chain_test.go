@@ -330,6 +330,7 @@ func TestWhatHasAChain(t *testing.T) {
 	}{
 		{verify.Chain{}, ""},
 		{verify.Chain{Unknown: []string{"gone", "old"}}, "2 commits could not be rebuilt: gone"},
+		{verify.Chain{Unknown: []string{"gone"}}, "1 commit could not be rebuilt: gone"},
 		{verify.Chain{Unknown: []string{"gone"}, Differing: []verify.Verification{{}}}, ""},
 	} {
 		if err := tt.c.Err(); (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {
