@@ -230,3 +230,26 @@ func TestAReleaseOfAClustersFolderThatFailsIsRemembered(t *testing.T) {
 		t.Errorf("what fails rendered %v, want %v", got, want)
 	}
 }
+
+// What a release makes of a Secret may be anywhere in what it renders to: one that reads one says so, whichever others do not.
+func TestReleasesThatReadSecrets(t *testing.T) {
+	const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: a}\nstringData: {k: hunter2-hunter2}\n---\n"
+	plain := func(name string) string { return fmt.Sprintf(release, name) }
+	reads := func(name, kind string) string {
+		return strings.Replace(plain(name), "spec: {", "spec: {valuesFrom: [{kind: "+kind+", name: s, valuesKey: k, targetPath: v}], ", 1)
+	}
+	charts := map[string]string{"a": fmt.Sprintf(configMap, "a"), "b": fmt.Sprintf(configMap, "b"), "c": fmt.Sprintf(configMap, "c")}
+	for name, tt := range map[string]struct {
+		source string
+		want   bool
+	}{
+		"none":                  {plain("a") + plain("b"), false},
+		"the one in the middle": {plain("a") + reads("b", "Secret") + plain("c"), true},
+		"of a ConfigMap":        {reads("a", "ConfigMap") + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s, namespace: a}\ndata: {k: v}\n---\n", false},
+		"one that is selected":  {selected + reads("a", "Secret"), true},
+	} {
+		if r, _ := expanding(t, clusters+secret+tt.source, charts); r.Sensitive != tt.want || len(r.Failures) > 0 {
+			t.Errorf("%s: it is sensitive: %t, and fails: %v", name, r.Sensitive, r.Failures)
+		}
+	}
+}
