@@ -84,3 +84,43 @@ func TestShortfalls(t *testing.T) {
 		t.Errorf("us gets less because %q", got)
 	}
 }
+
+// Why a cluster gets nothing, or less than its folder promises, is of its own folder, and not of one that is in it or has it.
+func TestWhyOfFolders(t *testing.T) {
+	in := func(eu, us string) string {
+		return "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu, annotations: {waybill.dev/path: " + eu + "}}\nspec: {syncMode: Pull}\n---\n" +
+			"apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us, annotations: {waybill.dev/path: " + us + "}}\nspec: {syncMode: Pull}\n"
+	}
+	const nothing, holdsNothing = "nothing in its folder is delivered, and no policy places anything there", "its folder holds nothing, and no policy places anything there"
+	own := configMap("own")
+	for name, tt := range map[string]struct {
+		files  twin.Texts
+		eu, us string // how why begins; empty: it is not short of anything
+	}{
+		"a file in the inner folder":         {twin.Texts{"c.yaml": in("eu", "eu/us"), "eu/own.yaml": own, "eu/us/broken.yaml": "a: ["}, "", "eu/us/broken.yaml cannot be read: "},
+		"a file in the outer folder":         {twin.Texts{"c.yaml": in("eu", "eu/us"), "eu/us/own.yaml": own, "eu/broken.yaml": "a: ["}, "eu/broken.yaml cannot be read: ", ""},
+		"a file whose folder begins alike":   {twin.Texts{"c.yaml": in("eu", "us"), "eu/own.yaml": own, "us/own.yaml": own, "eu-1/broken.yaml": "a: ["}, "", ""},
+		"a kustomization":                    {twin.Texts{"c.yaml": in("eu", "us"), "eu/kustomization.yaml": "a: [", "eu/own.yaml": own, "us/own.yaml": own}, "eu/ cannot be built", ""},
+		"one object twice":                   {twin.Texts{"c.yaml": in("eu", "us"), "eu/own.yaml": own, "eu/twice.yaml": own, "us/own.yaml": own}, "ConfigMap/shop/own is defined twice", ""},
+		"an empty folder":                    {twin.Texts{"c.yaml": in("eu", "us"), "us/own.yaml": own}, holdsNothing, ""},
+		"a folder of what clusters have all": {twin.Texts{"c.yaml": in("eu", "us"), "eu/own.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n", "us/own.yaml": own}, nothing, ""},
+	} {
+		src, err := render.Load(t.Context(), tt.files, render.With{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := plan.Build(plan.Input{Source: src, Medium: plan.Branch, Memo: plan.NewMemo(), Published: map[string]tree.Published{}})
+		why := map[string]string{}
+		for _, s := range shortfall.Of(&p) {
+			why[s.Name] = strings.Join(s.Why, "; ")
+		}
+		for cluster, want := range map[string]string{"eu": tt.eu, "us": tt.us} {
+			if got, short := why[cluster]; short != (want != "") || !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %s gets less because %q, want %q", name, cluster, got, want)
+			}
+		}
+	}
+	if short := shortfall.Of(&plan.Plan{}); short != nil {
+		t.Errorf("what nobody planned lacks %v", short)
+	}
+}
