@@ -2,6 +2,7 @@ package members
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -70,13 +71,19 @@ func newAsked(t *testing.T) *asked {
 func said(a *Answer) string {
 	var all []string
 	for _, f := range a.Found {
-		err := meta.EachListItem(asList(f.Object), func(o runtime.Object) error {
+		name := func(o runtime.Object) error {
 			u, err := meta.Accessor(o)
 			if err == nil {
 				all = append(all, strings.TrimPrefix(u.GetNamespace()+"/"+u.GetName(), "/"))
 			}
 			return err
-		})
+		}
+		err := meta.EachListItem(asList(f.Object), name)
+		if t, ok := f.Object.(*metav1.Table); ok {
+			for i := range t.Rows {
+				err = errors.Join(err, name(t.Rows[i].Object.Object))
+			}
+		}
 		if err != nil {
 			all = append(all, err.Error())
 		}

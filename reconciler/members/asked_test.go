@@ -1,0 +1,177 @@
+package members
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/kubectl/pkg/cmd/get"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/test/apiserver"
+)
+
+// only leaves of a fleet the clusters of these names.
+func (a *asked) only(names ...string) {
+	a.Clusters = slices.DeleteFunc(a.Clusters, func(c *karmada.Cluster) bool { return !slices.Contains(names, c.Name) })
+}
+
+// TestWhatIsAskedFor: what has the labels that are asked for, whether objects are wanted or tables; an answer says where it was looked
+// for, and that one object was meant. No cluster changes what the others are asked.
+func TestWhatIsAskedFor(t *testing.T) {
+	a := newAsked(t)
+	a.only("eu", "us")
+	a.us.Put("/api/v1/namespaces/shop/configmaps/labelled", apiserver.Object{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": apiserver.Object{"namespace": "shop", "name": "labelled", "labels": apiserver.Object{"tier": "gold"}},
+	})
+	a.Way.Namespace = "shop"
+	for _, tt := range []struct {
+		name  string
+		query Query
+		want  string // of eu, and of us
+	}{
+		{"by labels", Query{Args: []string{"configmaps"}, Labels: "tier=gold"}, "in shop: ; in shop: shop/labelled"},
+		{"by other labels", Query{Args: []string{"configmaps"}, Labels: "tier!=gold"}, "in shop: shop/more, shop/settings; in shop: shop/us"},
+		{"in all namespaces", Query{Args: []string{"configmaps"}, Labels: "tier=gold", AllNamespaces: true}, "in : ; in : shop/labelled"},
+		{"one", Query{Args: []string{"configmap", "more"}, Absent: true}, "one in shop: shop/more; one in shop: "},
+		{"two", Query{Args: []string{"configmap", "more", "settings"}, Absent: true}, "in shop: shop/more, shop/settings; in shop: "},
+		{"with mistakes of two kinds", Query{Args: []string{"configmap/more", "nothing/x"}}, "in shop: ! the server doesn't have; in shop: ! the server doesn't have"},
+	} {
+		for _, whole := range []bool{true, false} {
+			tt.query.Whole = whole
+			given := slices.Clone(tt.query.Args)
+			var all []string
+			for _, answer := range a.Get(t.Context(), tt.query) {
+				one := map[bool]string{true: "one "}[answer.One]
+				text := said(&answer)
+				if i := strings.Index(text, "doesn't have"); i >= 0 {
+					text = text[:i] + "doesn't have"
+				}
+				all = append(all, one+"in "+answer.Namespace+": "+text)
+			}
+			if got := strings.Join(all, "; "); got != tt.want || !slices.Equal(tt.query.Args, given) {
+				t.Errorf("%s, as objects: %t: it is %q, want %q", tt.name, whole, got, tt.want)
+			}
+		}
+	}
+}
+
+// TestAWatchEnds: where nobody wants to hear more, where the one object that is asked for may be absent, and where the server ends it; the
+// last is said, for changes are not told any more. One that goes is told, too.
+func TestAWatchEnds(t *testing.T) {
+	one := Query{Args: []string{"configmap", "us"}}
+	for _, tt := range []struct {
+		name   string
+		query  Query
+		then   func(a *asked)
+		enough bool // whoever hears the first answer has enough
+		want   string
+	}{
+		{"nobody wants to hear more", Query{Args: []string{"configmaps"}}, nil, true, "first shop/us"},
+		{"it may be absent", Query{Args: []string{"configmap", "more"}, Absent: true}, nil, false, "first "},
+		{"it may not be absent", Query{Args: []string{"configmap", "more"}}, nil, false, "! Error from server (NotFound): Not Found"},
+		{"the server ends it", one, func(a *asked) { a.us.EndWatches() }, false, "first ; shop/us; ! it ended the watch; ask again"},
+		{"it goes", one, func(a *asked) {
+			a.us.Remove("/api/v1/namespaces/shop/configmaps/us")
+			a.us.EndWatches()
+		}, false, "first ; shop/us; shop/us, gone; ! it ended the watch; ask again"},
+	} {
+		for _, whole := range []bool{true, false} {
+			t.Run(fmt.Sprint(tt.name, ", as objects: ", whole), func(t *testing.T) {
+				a := newAsked(t)
+				a.only("us")
+				a.Way.Namespace, tt.query.Whole = "shop", whole
+				const most = 20 * time.Second // each of these ends by itself
+				ctx, stop := context.WithTimeout(t.Context(), most)
+				defer stop()
+				enough := errors.New("enough")
+				var all []string
+				err := a.Watch(ctx, tt.query, func(answer Answer) error {
+					first := map[bool]string{true: "first "}[answer.First]
+					text := first + said(&answer)
+					if slices.Contains(all, text) {
+						text += ", gone" // it is told as it was
+					}
+					all = append(all, text)
+					if tt.then != nil && len(all) == 2 {
+						tt.then(a)
+					}
+					if tt.enough {
+						return enough
+					}
+					return nil
+				})
+				if got := strings.Join(all, "; "); got != tt.want || errors.Is(err, enough) != tt.enough || err != nil && !tt.enough || ctx.Err() != nil {
+					t.Errorf("it says %q, and ends with %v; want %q", got, err, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// TestWhatIsPrintedOfNothing: that there is nothing, where a cluster answered so of more than one object; and of objects an empty list,
+// unless no cluster answered.
+func TestWhatIsPrintedOfNothing(t *testing.T) {
+	odd := mapping("odd.example.com", "Odd", meta.RESTScopeRoot)
+	failed, none := Answer{Cluster: "eu", Errs: []error{errors.New("no way there")}}, Answer{Cluster: "us"}
+	one := Answer{Cluster: "ap", One: true}
+	for _, tt := range []struct {
+		name, format string
+		answers      []Answer
+		out, said    string
+	}{
+		{"nobody answered", "", []Answer{failed}, "", ""},
+		{"nobody answered with objects", "json", []Answer{failed}, "", ""},
+		{"one has nothing", "", []Answer{failed, none}, "", "No resources found"},
+		{"one has no objects", "json", []Answer{failed, none}, `"items": []`, ""},
+		{"one object was meant", "", []Answer{one}, "", ""},
+		{"one object was meant, and objects are wanted", "json", []Answer{one}, `"items": []`, ""},
+		{"one object of each", "json", []Answer{{Cluster: "ap", One: true, Found: []Found{{odd, plain("x")}}}, {Cluster: "us", One: true, Found: []Found{{odd, plain("x")}}}}, `"kind": "List"`, ""},
+		{"one of a list", "json", []Answer{{Cluster: "ap", Found: []Found{{odd, plain("x")}}}}, `"kind": "List"`, ""},
+		{"one object", "json", []Answer{{Cluster: "ap", One: true, Found: []Found{{odd, plain("x")}}}}, `"kind": "Odd"`, ""},
+	} {
+		out, said, _ := printed(t, tt.answers, func(f *get.PrintFlags) { *f.OutputFormat = tt.format })
+		if !strings.Contains(out, tt.out) || tt.out == "" && out != "" || strings.Contains(said, "No resources") != (tt.said != "") {
+			t.Errorf("%s: it prints %q, and says %q", tt.name, out, said)
+		}
+		if tt.out == `"kind": "Odd"` && strings.Contains(out, "List") {
+			t.Errorf("%s: it prints %s", tt.name, out)
+		}
+	}
+	x := plain("x")
+	if _, err := marked(x, "eu"); err != nil || strings.Contains(fmt.Sprint(x), "eu") {
+		t.Errorf("what was found is changed: %v, %v", x, err)
+	}
+	if _, err := marked(nil, "eu"); err == nil {
+		t.Error("nothing is an object")
+	}
+}
+
+// TestHeadersAreLeftOut of tables of several kinds, with the lines between them; wide tables are tables.
+func TestHeadersAreLeftOut(t *testing.T) {
+	pods, nodes := mapping("", "Pod", meta.RESTScopeNamespace), mapping("", "Node", meta.RESTScopeRoot)
+	answers := []Answer{{Cluster: "eu", Namespace: "shop", Found: []Found{
+		{pods, served([]string{"Name"}, []string{"shop", "web"})}, {mapping("", "Secret", meta.RESTScopeNamespace), served([]string{"Name"})}, {nodes, served([]string{"Name"}, []string{"", "n"})},
+	}}}
+	for format, want := range map[string]string{"": "eu    pod/web\neu    node/n\n", "wide": "eu    pod/web\neu    node/n\n"} {
+		out, _, _ := printed(t, answers, func(f *get.PrintFlags) { *f.NoHeaders, *f.OutputFormat = true, format })
+		if out != want {
+			t.Errorf("as %q it prints %q, want %q", format, out, want)
+		}
+	}
+	flags := get.NewGetPrintFlags()
+	for format, want := range map[string][2]bool{"": {false, true}, "wide": {false, true}, "json": {true, true}, "other": {true, false}} {
+		*flags.OutputFormat = format
+		o := Output{Flags: flags, Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
+		_, err := o.Follow(&Tally{})
+		if got := [2]bool{o.Whole(), o.Check() == nil}; got != want || (err == nil) != want[1] {
+			t.Errorf("%q asks for objects, and is a format: %v, want %v; %v", format, got, want, err)
+		}
+	}
+}
