@@ -131,6 +131,14 @@ func TestKilledBeforeTheCommit(t *testing.T) {
 	}
 	w.source["other.yaml"] = "a: b\n"
 	w.commit()
+	h := w.head("main") // which another update follows
+	other := git.Update{
+		Branch: "main", Old: h.Commit, Tree: h.Tree, Message: "api 2.0.0\n\nWaybill-Update: image ghcr.io/acme/api 2.0.0\n",
+		Author: git.Author{Name: "Waybill", Email: "waybill@waybill.dev"}, When: w.now,
+	}
+	if _, err := w.repo.Publish(t.Context(), []git.Update{other}); err != nil {
+		t.Fatal(err)
+	}
 	w.runs(committed)
 	if got := w.memory().Policies[web]; len(got.KeptBack) > 0 {
 		t.Errorf("remembered is %+v", got)

@@ -23,7 +23,7 @@ const mergeRest = 5 * time.Minute
 
 // merge merges the first pull request that may be merged now. One at most: what the next one does is to be judged beside it.
 func (r *merger) merge(ctx context.Context) error {
-	if !r.settings.Automerge || r.settings.commits() || r.Forge == nil || r.result.acted {
+	if !r.settings.Automerge || r.Forge == nil || r.result.acted {
 		return nil
 	}
 	asked := map[int]bool{}

@@ -60,7 +60,9 @@ func TestWhatIsNotMerged(t *testing.T) {
 		"the rules of the forge": {func(w *world) {
 			w.forge.refuses = &forge.Error{Host: "forge.example", Doing: "merging", Status: http.StatusMethodNotAllowed}
 		}, "merging"},
-		"another base": {func(w *world) { w.forge.all[0].Base = "next" }, "the forge does not show it"},
+		"another head":   {func(w *world) { w.forge.shows = w.head("main").Commit.String() }, "the forge does not show it"},
+		"another branch": {func(w *world) { w.forge.all[0].Branch = "main" }, "the forge does not show it"},
+		"another base":   {func(w *world) { w.forge.all[0].Base = "next" }, "the forge does not show it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := merging(t)

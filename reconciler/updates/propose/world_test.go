@@ -1,6 +1,7 @@
 package propose_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -82,6 +83,8 @@ type pulls struct {
 	// hidden is why no pull request is shown by its number, and closed why none is listed.
 	hidden, closed error
 	unlabeled      error // why no label is set
+	// shows is the head that pull requests are shown with; empty: that of their branch.
+	shows string
 }
 
 func (p *pulls) PullRequest(ctx context.Context, number int) (forge.PullRequest, error) {
@@ -90,7 +93,7 @@ func (p *pulls) PullRequest(ctx context.Context, number int) (forge.PullRequest,
 	}
 	is := p.all[number-1]
 	head, _, err := p.repo.Branch(ctx, is.Branch)
-	is.Head = head.Commit.String()
+	is.Head = cmp.Or(p.shows, head.Commit.String())
 	return is, err
 }
 
