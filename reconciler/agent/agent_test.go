@@ -465,6 +465,41 @@ func TestOneOfTwoAgentsWorks(t *testing.T) {
 	s.until("the next value", func() bool { return s.has() == "two" && s.heart.from("second") > 0 })
 }
 
+// TestAnAgentLooksWhenItIsWoken, and tells of each look and each round.
+func TestAnAgentLooksWhenItIsWoken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.publish("one", map[string]string{"eu": "Pull"})
+	wake := make(chan struct{})
+	var looks, failures, rounds atomic.Int64
+	s.runAs("agent-0", func(a *agent.Agent) {
+		a.Interval, a.Wake = time.Hour, wake
+		a.Looked = func(err error) {
+			looks.Add(1)
+			if err != nil {
+				failures.Add(1)
+			}
+		}
+		a.Applied = func(r applier.Result) {
+			if r.Cluster == "eu" && r.Err == nil {
+				rounds.Add(1)
+			}
+		}
+	}, "eu")
+	s.until("the first value", func() bool { return s.has() == "one" && rounds.Load() > 0 })
+	s.publish("two", map[string]string{"eu": "Pull"})
+	time.Sleep(200 * time.Millisecond)
+	if before := looks.Load(); s.has() != "one" || failures.Load() > 0 {
+		t.Errorf("it has %q after %d looks, though nobody woke it; %d failed", s.has(), before, failures.Load())
+	}
+	select {
+	case wake <- struct{}{}:
+	case <-time.After(soon):
+		t.Fatal("nobody can wake it")
+	}
+	s.until("the second value", func() bool { return s.has() == "two" && rounds.Load() > 1 })
+}
+
 // TestABeatThatIsBehindIsFollowedByOneAbove: somebody heard a higher one before.
 func TestABeatThatIsBehindIsFollowedByOneAbove(t *testing.T) {
 	t.Parallel()
