@@ -341,3 +341,47 @@ func TestAConditionThatIsNotSo(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsSaidOfARefusal: what to do about it, where something can be done; what may be refused for another reason is said as the server
+// says it.
+func TestWhatIsSaidOfARefusal(t *testing.T) {
+	t.Parallel()
+	const immutable = "a field that cannot be changed"
+	for name, tt := range map[string]struct {
+		said *metav1.Status
+		new  bool // the object is not there yet
+		want string
+		not  string
+	}{
+		"a field is immutable":                {invalid(metav1.CauseTypeFieldValueInvalid, "field is immutable"), false, immutable, ""},
+		"a field may not change":              {invalid(metav1.CauseTypeForbidden, "may not change once set"), false, immutable, ""},
+		"an update that is forbidden":         {invalid(metav1.CauseTypeForbidden, "updates to statefulset spec for fields other than 'replicas' are forbidden"), false, immutable, ""},
+		"a field is wrong":                    {invalid(metav1.CauseTypeFieldValueInvalid, "must be a number"), false, "must be a number", immutable},
+		"a new object":                        {invalid(metav1.CauseTypeFieldValueInvalid, "field is immutable"), true, "field is immutable", immutable},
+		"somebody replaced it":                {&metav1.Status{Code: http.StatusConflict, Reason: metav1.StatusReasonConflict}, false, "somebody replaced it meanwhile", ""},
+		"its Namespace is not there":          {&metav1.Status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: "not found"}, true, "is its Namespace in the source", ""},
+		"who asks may not":                    {&metav1.Status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "may not patch"}, false, "may not patch", immutable},
+		"somebody else owns a field":          {conflict(`conflict with "helm" using v1`), false, "it is in conflict: helm owns .data.k", ""},
+		"a name of a manager that has quotes": {conflict(`conflict with "my \"own\" tool" using v1`), false, `it is in conflict: my "own" tool owns .data.k`, ""},
+		"a conflict without a manager":        {conflict("conflict"), false, "it is in conflict: conflict owns .data.k", ""},
+	} {
+		s := apiserver.InMemory("shop")
+		a := apply.Action{Ref: ref, Verb: apply.Create, Object: with(apiserver.Object{"k": "w"})}
+		if !tt.new {
+			s.Put(maps+"a", configMap(apply.Manager, owner))
+			a.Verb, a.UID = apply.Update, uid(s, maps+"a")
+		}
+		out := does(t, through(t, s, "", refusesChanges(tt.said)), a)
+		if out.Err == nil || !strings.Contains(out.Err.Error(), tt.want) || tt.not != "" && strings.Contains(out.Err.Error(), tt.not) {
+			t.Errorf("%s: it comes to %v", name, out.Err)
+		}
+	}
+}
+
+// conflict is that a server refuses to take a field from another manager.
+func conflict(message string) *metav1.Status {
+	return &metav1.Status{
+		Code: http.StatusConflict, Reason: metav1.StatusReasonConflict,
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Field: ".data.k", Message: message}}},
+	}
+}

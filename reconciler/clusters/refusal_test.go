@@ -232,6 +232,8 @@ func TestAServerThatHasNoTimeIsAskedAgain(t *testing.T) {
 	}{
 		"it answers":                  {0, 0, false, 1},
 		"it has no time for a moment": {http.StatusServiceUnavailable, 3, false, 4},
+		"it is asked too often":       {http.StatusTooManyRequests, 3, false, 4},
+		"it answers too late":         {http.StatusGatewayTimeout, 3, false, 4},
 		"an answer is lost":           {apiserver.Lost, 1, false, 2},
 		"it has no time at all":       {http.StatusServiceUnavailable, 100, true, 6},
 		"it refuses":                  {http.StatusForbidden, 100, true, 1},
