@@ -115,6 +115,12 @@ func TestACommentReleasesWhatIsHeld(t *testing.T) {
 	h.fake.SayAs(forgetest.Writer, h.prune())
 	h.looks(t)
 	h.looks(t) // it is one order, however often it is read
+	was := h.handler
+	h.handler = &pulls.CommandHandler{Forge: was.Forge, Target: was.Target, Source: was.Source, Adds: was.Adds, Now: was.Now, Log: was.Log, Changed: was.Changed}
+	h.looks(t) // also by a controller that started anew
+	if log := run(t, h.bare, "log", "--format=%s", commands.Branch); strings.Contains(log, "\n") {
+		t.Errorf("it is taken again:\n%s", log)
+	}
 	if all := h.orders(t); len(all) != 1 || all[0].By != "wendy" || all[0].Digest != h.digest || !all[0].Waits() {
 		t.Fatalf("the orders are %+v", all)
 	}

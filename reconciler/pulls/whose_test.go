@@ -140,6 +140,7 @@ func TestWhereAStrangersChangeIsShown(t *testing.T) {
 		{"a member's", forge.PullRequest{Number: 7, Head: "h", Member: true}, false, nil, nil, post.Context},
 		{"a stranger's", stranger, false, nil, nil, post.StrangersContext},
 		{"one that a maintainer named", stranger, true, []forge.PullRequest{stranger}, nil, post.Context},
+		{"and it has a branch itself", stranger, true, []forge.PullRequest{{Number: 7, Branch: "b"}}, nil, post.Context},
 		{"and a member's has its commit", stranger, true, []forge.PullRequest{stranger, {Number: 8, Branch: "b"}}, nil, post.StrangersContext},
 		{"and another stranger's has its commit", stranger, true, []forge.PullRequest{stranger, {Number: 8}}, nil, post.Context},
 		{"and the forge does not say", stranger, true, nil, errors.New("down"), ""},
