@@ -3,6 +3,7 @@ package serve_test
 import (
 	"bufio"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,10 +22,11 @@ import (
 
 // hearing is a server that takes heartbeats of eu, over real connections.
 type hearing struct {
-	t       *testing.T
-	address string
-	key     signing.Key
-	now     uint64
+	t        *testing.T
+	receiver *receive.Receiver
+	address  string
+	key      signing.Key
+	now      uint64
 }
 
 // newHearing starts one whose clock is behind, so that who is slow is waited for less long.
@@ -50,7 +52,7 @@ func newHearing(t *testing.T, behind time.Duration) *hearing {
 			t.Error(err)
 		}
 	})
-	return &hearing{t: t, address: l.Addr().String(), key: key, now: uint64(time.Now().Add(-behind).UnixMilli())}
+	return &hearing{t: t, receiver: r, address: l.Addr().String(), key: key, now: uint64(time.Now().Add(-behind).UnixMilli())}
 }
 
 func (h *hearing) dial() net.Conn {
@@ -122,6 +124,56 @@ func TestHeartbeatsThatAreRefused(t *testing.T) {
 		}
 		if took := time.Since(begun); took > 3*time.Second {
 			t.Errorf("%s: answered after %s", tt.name, took)
+		}
+	}
+}
+
+// TestWhatAHeartbeatIsAnswered: which session counts and what was heard last is told to whoever signed as the agent, and to nobody else.
+func TestWhatAHeartbeatIsAnswered(t *testing.T) {
+	h := newHearing(t, 0)
+	taken, last := h.beat(), h.now
+	for _, tt := range []struct {
+		name, cluster, body string
+		status              int
+		want                receive.Answer
+		says                string // of what has no form; empty: it is an answer
+	}{
+		{"a heartbeat", "eu", taken, http.StatusOK, receive.Answer{Taken: true, Session: "s1", Last: last}, ""},
+		{"the same again", "eu", taken, http.StatusConflict, receive.Answer{Session: "s1", Last: last}, ""},
+		{"what nobody signed", "eu", "x", http.StatusConflict, receive.Answer{}, ""},
+		{"of another cluster", "us", taken, http.StatusConflict, receive.Answer{}, ""},
+		{"when another replica leads", "eu", taken, http.StatusServiceUnavailable, receive.Answer{}, "not taken here now"},
+	} {
+		if tt.says != "" {
+			h.receiver.End()
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+h.address+"/heartbeats/"+tt.cluster, strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err := errors.Join(err, res.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if tt.says != "" {
+			if res.StatusCode != tt.status || !strings.Contains(string(text), tt.says) {
+				t.Errorf("%s: %d %s", tt.name, res.StatusCode, text)
+			}
+			continue
+		}
+		var got receive.Answer
+		if err := json.Unmarshal(text, &got); err != nil || res.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %s is answered: %v", tt.name, text, err)
+		}
+		if why := got.Why; res.StatusCode != tt.status || (why == "") != tt.want.Taken {
+			t.Errorf("%s: %d %+v", tt.name, res.StatusCode, got)
+		}
+		if got.Why = ""; got != tt.want {
+			t.Errorf("%s: told is %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
 }
