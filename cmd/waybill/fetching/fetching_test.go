@@ -1,6 +1,9 @@
 package fetching
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/sources/registry"
 )
 
 // asked is what is asked by a command line and a config with hosts, and private addresses, of charts.
@@ -87,5 +92,59 @@ func TestCredentialsAreRead(t *testing.T) {
 	}
 	if !slices.Contains(asked(t, false).Config.Charts.Hosts, "https://config.example") {
 		t.Error("the config was changed")
+	}
+}
+
+// TestWhichRegistriesAreAsked for versions: those of updates.hosts of the config and of charts, and no others, and of a stranger's config
+// none.
+func TestWhichRegistriesAreAsked(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	hits := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hits++
+		switch r.URL.Path {
+		case "/v2/acme/web/tags/list":
+			fmt.Fprint(w, `{"tags": ["1.0.0"]}`)
+		case "/charts/index.yaml":
+			fmt.Fprint(w, "entries: {web: [{version: 1.0.0}]}")
+		}
+	}))
+	defer server.Close()
+	_, host, _ := strings.Cut(server.URL, "://")
+	for _, tt := range []struct {
+		name       string
+		untrusted  bool
+		args       []string
+		hosts      []string // updates.hosts
+		image, ref bool     // may be asked for
+	}{
+		{"of updates.hosts", false, nil, []string{server.URL}, true, true},
+		{"of charts", false, []string{"--chart-host", server.URL}, nil, true, true},
+		{"of nobody", false, nil, []string{"other.example"}, false, false},
+		{"of updates.hosts over https", false, nil, []string{host}, false, false},
+		{"of a stranger's updates.hosts", true, nil, []string{server.URL}, false, false},
+		{"of a stranger's, and named", true, []string{"--chart-host", server.URL}, nil, true, true},
+	} {
+		a := asked(t, tt.untrusted, append(tt.args, "--chart-private", "127.0.0.0/8")...)
+		a.Config.Updates.Hosts, a.Config.Updates.Limits.PerHost = tt.hosts, "1000/s"
+		client, catalog, err := a.Versions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := hits
+		tags, err := client.Tags(t.Context(), host+"/acme/web", registry.Known{})
+		if ok := err == nil && slices.Equal(tags.Tags, []string{"1.0.0"}); ok != tt.image || ok != (hits > before) {
+			t.Errorf("%s: the image has %v after %d requests: %v", tt.name, tags.Tags, hits-before, err)
+		}
+		before = hits
+		versions, err := catalog().Versions(t.Context(), lock.Ref{Kind: lock.Helm, Repository: server.URL + "/charts", Name: "web"}, registry.Known{})
+		if ok := err == nil && slices.Equal(versions.Tags, []string{"1.0.0"}); ok != tt.ref || ok != (hits > before) {
+			t.Errorf("%s: the chart has %v after %d requests: %v", tt.name, versions.Tags, hits-before, err)
+		}
+	}
+	a := asked(t, false)
+	a.Config.Updates.Limits.PerHost = "often"
+	if _, _, err := a.Versions(); err == nil || !strings.Contains(err.Error(), "often") {
+		t.Errorf("a limit that is none: %v", err)
 	}
 }

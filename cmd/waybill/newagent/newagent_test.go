@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/sources/signing"
 )
 
 // TestWhatMakesNoAgent is refused before a key is made.
@@ -34,6 +36,60 @@ func TestWhatMakesNoAgent(t *testing.T) {
 		}
 		if err := a.Check(tt.mode); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s, %s: %v, want %q", tt.args, tt.mode, err, tt.want)
+		}
+	}
+}
+
+// TestWhatRunsAnAgent is all in the one namespace that is named, has the key whose public half is returned where it writes anything, and
+// the credentials that are named.
+func TestWhatRunsAnAgent(t *testing.T) {
+	const statuses = "--status-repository https://git.example/status --status-secret of-statuses --services-only"
+	for _, tells := range []bool{true, false} {
+		args := "--agent --repository https://git.example/branches --repository-secret of-branches --agent-namespace agents "
+		if tells {
+			args += statuses
+		}
+		flags := pflag.NewFlagSet("join", pflag.ContinueOnError)
+		a := Flags(flags)
+		if err := flags.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		public, manifests, err := a.Manifests("eu")
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := map[string]int{}
+		for _, o := range object.Decode("all.yaml", manifests).Objects {
+			kinds[o.Ref().Kind]++
+			want := "agents"
+			switch o.Ref().Kind {
+			case "Namespace":
+				want = ""
+				if o.Ref().Name != "agents" || o.Labels()["pod-security.kubernetes.io/enforce"] != "restricted" {
+					t.Errorf("the namespace is %s", o.YAML())
+				}
+			case "ClusterRole", "ClusterRoleBinding":
+				want = ""
+			case "Secret":
+				data, _ := o.Content()["stringData"].(map[string]any)
+				text, _ := data["identity"].(string)
+				if key, err := signing.ParseKey([]byte(text)); err != nil || key.Public().String() != public.String() {
+					t.Errorf("the key in the Secret is another one: %v", err)
+				}
+			case "Deployment":
+				text := string(o.YAML())
+				for said, want := range map[string]bool{"https://git.example/branches": true, "of-branches": true, "https://git.example/status": tells, "of-statuses": tells, "waybill-agent-key": tells, "--services-only": tells} {
+					if strings.Contains(text, said) != want {
+						t.Errorf("it tells: %t, and %q is in the Deployment: %t", tells, said, !want)
+					}
+				}
+			}
+			if o.Ref().Namespace != want {
+				t.Errorf("%s is in the namespace %q, want %q", o.Ref(), o.Ref().Namespace, want)
+			}
+		}
+		if kinds["Namespace"] != 1 || kinds["Deployment"] != 1 || kinds["Secret"] != map[bool]int{true: 1}[tells] {
+			t.Errorf("it tells: %t, and there are %v", tells, kinds)
 		}
 	}
 }

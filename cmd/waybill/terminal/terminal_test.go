@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestWhatCommandsATerminalIsShown: what others say may have characters that a terminal acts on; they are seen, and do nothing.
@@ -95,4 +97,43 @@ func TestTheLineOfATerminal(t *testing.T) {
 	if want := "\r\x1b[Ka warning\na warning\n"; out.String() != want {
 		t.Errorf("written is %q, want %q", out.String(), want)
 	}
+}
+
+// TestALineIsDrawnWhileSomethingIsDone, and not of what is over at once; it goes when all is done.
+func TestALineIsDrawnWhileSomethingIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := &Progress{out: &out, lively: true}
+		ctx := With(t.Context(), p)
+		_, quick := Doing(ctx, 0, "something short")
+		time.Sleep(200 * time.Millisecond)
+		quick()
+		synctest.Wait()
+		if out.Len() > 0 {
+			t.Errorf("of what is over at once it shows %q", out.String())
+		}
+		_, outer := Doing(ctx, 0, "rendering")
+		part, inner := Doing(ctx, 2, "charts")
+		time.Sleep(250 * time.Millisecond)
+		part()
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if want := "\r\x1b[K⠋ rendering, charts (1 of 2)"; out.String() != want {
+			t.Errorf("it shows %q, want %q", out.String(), want)
+		}
+		out.Reset()
+		inner()
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if want := "\r\x1b[K⠙ rendering"; out.String() != want {
+			t.Errorf("of what is left it shows %q, want %q", out.String(), want)
+		}
+		out.Reset()
+		outer()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if want := "\r\x1b[K"; out.String() != want {
+			t.Errorf("when all is done it shows %q, want %q", out.String(), want)
+		}
+	})
 }
