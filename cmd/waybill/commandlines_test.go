@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // workTree is a repository with a source: two clusters and a ConfigMap for both.
@@ -218,5 +220,95 @@ func TestCommandLinesThatAreRefused(t *testing.T) {
 	}
 	if is := git("status", "--porcelain") + git("for-each-ref", "--format=%(refname)"); is != "refs/heads/main\n" {
 		t.Errorf("there is %s", is)
+	}
+}
+
+// TestWhereTheSourceIs: where -C says or where an argument is that nothing else is called, wherever that stands, and in one place.
+func TestWhereTheSourceIs(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		use, line  string
+		path, rest string
+		fails      bool
+	}{
+		{"diff [BASE]", "", ".", "", false},
+		{"diff [BASE]", "HEAD", ".", "HEAD", false},
+		{"diff [BASE]", "-C x HEAD", "x", "HEAD", false},
+		{"diff [BASE]", "HEAD ./x main", "./x", "HEAD main", false},
+		{"diff [BASE]", ".. HEAD", "..", "HEAD", false},
+		{"diff [BASE]", "https://git.example.com/fleet", "https://git.example.com/fleet", "", false},
+		{"diff [BASE]", dir, dir, "", false},
+		{"diff [BASE]", filepath.Join(dir, "file"), ".", filepath.Join(dir, "file"), false},
+		{"diff [BASE]", "-C x ./x HEAD", "./x", "HEAD", false},
+		{"diff [BASE]", "-C x ./y HEAD", "", "", true},
+		{"diff [BASE]", "./x ./y", "", "", true},
+		{"render [PATH]", "x", "x", "", false},
+		{"render [PATH]", "-C x x", "x", "", false},
+		{"render [PATH]", "-C x y", "", "", true},
+		{"update [PATH] [CHART...]", "x redis", "x", "redis", false},
+		{"update [PATH] [CHART...]", "-C x redis", "x", "redis", false},
+		{"update [PATH] [CHART...]", "redis ./x", "./x", "redis", false},
+	} {
+		cmd := &cobra.Command{Use: tt.use}
+		cmd.Flags().StringP(sourceFlag, "C", ".", "")
+		if err := cmd.ParseFlags(strings.Fields(tt.line)); err != nil {
+			t.Fatal(err)
+		}
+		path, rest, err := sourceIn(cmd, cmd.Flags().Args())
+		if path != tt.path || strings.Join(rest, " ") != tt.rest || (err != nil) != tt.fails {
+			t.Errorf("%s, %q: the source is %q, beside %v: %v", tt.use, tt.line, path, rest, err)
+		}
+	}
+}
+
+// TestWhatIsCompleted: names of the source as it stands, each that was not named yet, and no more of them than are taken.
+func TestWhatIsCompleted(t *testing.T) {
+	source, _ := workTree(t)
+	for line, want := range map[string]string{
+		"cluster cordon -C SOURCE ":            "eu us",
+		"cluster cordon -C SOURCE u":           "us",
+		"cluster cordon -C SOURCE eu ":         "",
+		"status -C SOURCE eu ":                 "us",
+		"explain -C SOURCE ":                   "configmap/settings",
+		"explain -C SOURCE -n ":                "shop",
+		"get -C SOURCE templates -n shop ":     "settings",
+		"get -C SOURCE templates -o js":        "json jsonpath jsonpath-as-json jsonpath-file",
+		"diff -C SOURCE --without-cluster e":   "eu",
+		"rollout approve -C SOURCE ":           "",
+		"cluster cordon -C /nowhere/at/all ":   "",
+		"validate -C SOURCE -o ":               "json junit sarif table yaml",
+		"cluster join -C SOURCE --sync-mode P": "",
+	} {
+		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(strings.ReplaceAll(line, "SOURCE", source), " ")...)
+		var out, problems strings.Builder
+		code := run(t.Context(), args, &out, &problems)
+		var names []string
+		for name := range strings.Lines(out.String()) {
+			if name = strings.TrimSpace(name); !strings.HasPrefix(name, ":") {
+				names = append(names, name)
+			}
+		}
+		if got := strings.Join(names, " "); got != want || code != 0 {
+			t.Errorf("%s: %q, want %q (%d, %s)", line, got, want, code, problems.String())
+		}
+	}
+}
+
+// TestWhatIsWaitedFor is what --wait says.
+func TestWhatIsWaitedFor(t *testing.T) {
+	for value, want := range map[string]struct {
+		is       waiting
+		accepted int
+		fails    bool
+	}{
+		"true": {waitHealthy, 0, false}, "healthy": {waitHealthy, 0, false}, "false": {"", 0, false}, "healthy,suspended": {waitSuspended, 1, false}, "suspended": {"", 0, true},
+	} {
+		var w waiting
+		if err := w.Set(value); (err != nil) != want.fails || w != want.is || len(w.accepted()) != want.accepted {
+			t.Errorf("--wait=%s is %q, and accepts %v: %v", value, w, w.accepted(), err)
+		}
 	}
 }
