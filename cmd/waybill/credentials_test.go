@@ -62,12 +62,16 @@ func TestCredentialsOfACommandLine(t *testing.T) {
 	}{
 		{nil, source, git.Auth{For: "https://env.example", Password: "of-the-environment"}, ""},
 		{
-			[]string{"--username", "u", "--password-file", file, "--credentials-for", "https://flag.example", "--known-hosts", "k", "--plain-http"}, plain,
-			git.Auth{For: "https://flag.example", Username: "u", Password: "of-the-file", KnownHosts: "k", PlainHTTP: true}, "",
+			[]string{"--username", "u", "--password-file", file, "--credentials-for", "https://flag.example", "--known-hosts", "k", "--plain-http"},
+			plain,
+			git.Auth{For: "https://flag.example", Username: "u", Password: "of-the-file", KnownHosts: "k", PlainHTTP: true},
+			"",
 		},
 		{
 			[]string{"--source-username", "s", "--source-ssh-key", "key", "--source-credentials-for", "ssh://s.example"},
-			git.Auth{For: "ssh://s.example", Username: "s", Password: "of-the-source", SSHKey: "key"}, git.Auth{For: "https://env.example", Password: "of-the-environment"}, "",
+			git.Auth{For: "ssh://s.example", Username: "s", Password: "of-the-source", SSHKey: "key"},
+			git.Auth{For: "https://env.example", Password: "of-the-environment"},
+			"",
 		},
 		{[]string{"--password-file", file + "-none"}, git.Auth{}, git.Auth{}, "reading --password-file"},
 		{[]string{"--source-password-file", file + "-none"}, git.Auth{}, git.Auth{}, "reading --source-password-file"},
@@ -108,19 +112,23 @@ func TestCredentialsForARemote(t *testing.T) {
 		{"nothing is said, and it is a clone", "", "", home, destination{location: "https://git.example.com/fleet.git", remote: "origin", auth: git.Auth{KnownHosts: "k"}}, ""},
 		{
 			"nothing is said, and it is meant for that", "", "https://git.example.com", home,
-			destination{location: "https://git.example.com/fleet.git", remote: "origin", auth: git.Auth{For: "https://git.example.com", Password: password, KnownHosts: "k"}}, "",
+			destination{location: "https://git.example.com/fleet.git", remote: "origin", auth: git.Auth{For: "https://git.example.com", Password: password, KnownHosts: "k"}},
+			"",
 		},
 		{
 			"the remote is named", "origin", "", repositories.destination,
-			destination{location: "https://git.example.com/fleet.git", remote: "origin", typed: true, auth: git.Auth{For: "https://git.example.com", Password: password, KnownHosts: "k"}}, "",
+			destination{location: "https://git.example.com/fleet.git", remote: "origin", typed: true, auth: git.Auth{For: "https://git.example.com", Password: password, KnownHosts: "k"}},
+			"",
 		},
 		{
 			"a remote whose push goes elsewhere", "fork", "", repositories.destination,
-			destination{location: "https://fork.example.com/fleet.git", remote: "fork", typed: true, auth: git.Auth{For: "https://fork.example.com", Password: password, KnownHosts: "k"}}, "elsewhere.example.com",
+			destination{location: "https://fork.example.com/fleet.git", remote: "fork", typed: true, auth: git.Auth{For: "https://fork.example.com", Password: password, KnownHosts: "k"}},
+			"elsewhere.example.com",
 		},
 		{
 			"what is no remote", "https://git.example.com/other.git", "", home,
-			destination{location: "https://git.example.com/other.git", typed: true, auth: git.Auth{For: "https://git.example.com", Password: password, KnownHosts: "k"}}, "",
+			destination{location: "https://git.example.com/other.git", typed: true, auth: git.Auth{For: "https://git.example.com", Password: password, KnownHosts: "k"}},
+			"",
 		},
 	} {
 		var said strings.Builder
