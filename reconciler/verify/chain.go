@@ -17,8 +17,12 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// mostChained is how many commits of the state branch a chain has at most.
-const mostChained = 1000
+// mostChained is how many commits of the state branch a chain has at most, and mostWalked how many a cluster's branch may have since it begins:
+// others may have put some there.
+const (
+	mostChained = 1000
+	mostWalked  = 2 * mostChained
+)
 
 // Chain is the outcome of rebuilding commits of the state branch one by one, each from the one before, and the commits of clusters'
 // branches that were published with them.
@@ -143,7 +147,7 @@ func runsOf(recorded []rollouts.Rollout) map[string]bool {
 
 // published adds the commits of a branch that were published with a link, by the commit of the state before it.
 func (v *Verifier) published(ctx context.Context, branch string, id files.ID, steps map[string][]*subject) error {
-	for range mostChained {
+	for range mostWalked {
 		if id.IsZero() {
 			return nil
 		}
@@ -164,7 +168,7 @@ func (v *Verifier) published(ctx context.Context, branch string, id files.ID, st
 		}
 		id = h.Parent
 	}
-	return nil
+	return fmt.Errorf("%s has more than %d commits since the chain begins; name a later one of %s with --from", branch, mostWalked, state.Branch)
 }
 
 // subjectAt is a commit of a branch on which clusters are published.

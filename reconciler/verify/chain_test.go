@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -250,6 +251,30 @@ func TestAChainThatIsBroken(t *testing.T) {
 	}
 	if err != nil || c.Same || !slices.ContainsFunc(c.Differing, isOther) {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A chain goes through what somebody put on a cluster's branch in between, and does not verify what is behind too much of it.
+func TestAChainBehindManyCommits(t *testing.T) {
+	s := inStages(t)
+	h, _, err := s.repo.Branch(t.Context(), eu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _, err := s.chain("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2000 {
+		s.repo.Write(eu, fmt.Sprint("by hand ", n), h.Tree)
+		if n == 500 {
+			if c, _, _, err := s.chain(""); err != nil || c.Clusters != before.Clusters {
+				t.Errorf("behind 501 commits of others %d of %d are verified: %v", c.Clusters, before.Clusters, err)
+			}
+		}
+	}
+	if c, _, _, err := s.chain(""); err == nil || !strings.Contains(err.Error(), eu+" has more than 2000 commits since the chain begins") {
+		t.Errorf("behind 2,000 commits of others: %+v, %v", c, err)
 	}
 }
 

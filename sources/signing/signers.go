@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 	"time"
@@ -36,14 +37,18 @@ const (
 
 // ParseSigners reads who may sign: an allowed_signers file, as ssh-keygen(1) describes it and
 // Git's gpg.ssh.allowedSignersFile names it, or armored OpenPGP public keys, as gpg --armor
-// --export prints them.
+// --export prints them, one block after the other.
 func ParseSigners(data []byte) (Signers, error) {
-	if bytes.Contains(data, []byte(pgpKeys)) {
-		ring, err := openpgp.ReadArmoredKeyRing(bytes.NewReader(data))
-		if err != nil {
-			return Signers{}, fmt.Errorf("reading the OpenPGP keys: %w", err)
+	if _, blocks, ok := bytes.Cut(data, []byte(pgpKeys)); ok {
+		var s Signers
+		for block := range bytes.SplitSeq(blocks, []byte(pgpKeys)) {
+			ring, err := openpgp.ReadArmoredKeyRing(io.MultiReader(strings.NewReader(pgpKeys), bytes.NewReader(block)))
+			if err != nil {
+				return Signers{}, fmt.Errorf("reading the OpenPGP keys: %w", err)
+			}
+			s.ring = append(s.ring, ring...)
 		}
-		return Signers{ring: ring}, nil
+		return s, nil
 	}
 	var s Signers
 	n := 0

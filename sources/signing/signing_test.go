@@ -263,13 +263,20 @@ func TestOpenPGP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ring bytes.Buffer
-	w, err := armor.Encode(&ring, openpgp.PublicKeyType, nil)
+	second, err := openpgp.NewEntity("Bob", "", "bob@example.com", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(mine.Serialize(w), w.Close()); err != nil {
-		t.Fatal(err)
+	var ring bytes.Buffer
+	for _, key := range []*openpgp.Entity{mine, second} { // as two files of gpg --armor --export, put together
+		w, err := armor.Encode(&ring, openpgp.PublicKeyType, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(key.Serialize(w), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		ring.WriteString("\n")
 	}
 	s, err := signing.ParseSigners(ring.Bytes())
 	if err != nil {
@@ -279,13 +286,13 @@ func TestOpenPGP(t *testing.T) {
 		t.Error("keys of OpenPGP ask for no signature")
 	}
 	at := time.Now().Add(time.Minute)
-	for by, want := range map[*openpgp.Entity]error{mine: nil, other: signing.ErrForeign} {
+	for by, want := range map[*openpgp.Entity]error{mine: nil, second: nil, other: signing.ErrForeign} {
 		var signature bytes.Buffer
 		if err := openpgp.ArmoredDetachSign(&signature, by, strings.NewReader("commit"), nil); err != nil {
 			t.Fatal(err)
 		}
 		who, err := s.Verify([]byte("commit"), signature.Bytes(), at)
-		if !errors.Is(err, want) || want == nil && who != "Ada <ada@example.com>" {
+		if !errors.Is(err, want) || want == nil && who != by.PrimaryIdentity().Name {
 			t.Errorf("%q, %v; want %v", who, err, want)
 		}
 		if _, err := s.Verify([]byte("another"), signature.Bytes(), at); err == nil {
