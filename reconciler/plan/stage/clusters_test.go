@@ -93,6 +93,14 @@ func TestClusters(t *testing.T) {
 			{"10:40", "", "b2: e1 e2", "Updating early c1:Late"}, // c2 is healthy, and nobody waits for c1 any more
 			{"10:41", "healthy c1", "", "Updating early c1:Healthy"},
 		}},
+		{"one was late, and something fails there when it is back: it has as long as others to recover", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c1 c2", "", ""},
+			{"10:20", "silent c1", "", ""},
+			{"10:40", "", "b2: e1 e2", "Updating early c1:Late"},
+			{"10:41", "failed c1", "", "Updating early c1:Failing"},
+			{"10:42", "", "", "Stopped early TooManyFailed c1:Failed"},
+		}},
 		{"one was late, and does not have what is published when it is back", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},
 			{"10:01", "healthy c1 c2", "", ""},
