@@ -17,17 +17,18 @@ import (
 func TestIgnored(t *testing.T) {
 	const ours = `{"f:spec":{"f:replicas":{},"f:paused":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"b\"}":{".":{},"f:image":{},"f:name":{}},"k:{\"name\":\"a\"}":{".":{},"f:name":{}}},"f:tolerations":{}}}}}`
 	const lists = `{"f:spec":{"f:gates":{"v:\"b\"":{},"v:\"7\"":{},"v:7":{}},"f:a":{},"f:c":{},"f:d":{},"f:e":{},"f:g":{}}}`
+	const deep = `{"f:spec":{"f:b":{"f:c":{"f:d":{"f:e":{"f:one":{},"f:two":{},"f:three":{}}}}}}}`
 	const controller = `{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{"f:image":{},"f:none":{}}}}}}}`
 	container := func(name string) map[string]any { return map[string]any{"name": name, "image": "nginx"} }
 	web := manifest("apps/v1 Deployment shop/web", map[string]any{
 		"replicas": int64(3), "paused": true, "strategy": map[string]any{"type": "Recreate"}, "gates": []any{"a", "b", int64(7)},
-		"a": "1", "c": "1", "d": "1", "e": "1", "g": "1",
+		"b": map[string]any{"c": map[string]any{"d": map[string]any{"e": map[string]any{"one": "1", "two": "1", "three": "1"}}}}, "a": "1", "c": "1", "d": "1", "e": "1", "g": "1",
 		"template": map[string]any{"spec": map[string]any{"containers": []any{container("a"), container("b")}, "tolerations": []any{map[string]any{"key": "x"}}}},
 	})
 	there := live("u1", func(o *metav1.PartialObjectMetadata) {
 		o.ManagedFields = []metav1.ManagedFieldsEntry{
 			fields(Manager, metav1.ManagedFieldsOperationApply, ours), fields("scaler", metav1.ManagedFieldsOperationUpdate, controller),
-			fields("gatekeeper", metav1.ManagedFieldsOperationUpdate, lists),
+			fields("gatekeeper", metav1.ManagedFieldsOperationUpdate, lists), fields("digger", metav1.ManagedFieldsOperationUpdate, deep),
 		}
 	})
 	pointers := func(p ...string) applying.IgnoreDifference {
@@ -53,6 +54,11 @@ func TestIgnored(t *testing.T) {
 			"what a manager owns, elements of lists by their values among it",
 			applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"gatekeeper"}},
 			"[[spec a] [spec c] [spec d] [spec e] [spec g] [spec gates 1] [spec gates 2]]",
+		},
+		{
+			"what a manager owns deep in one mapping",
+			applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"digger"}},
+			"[[spec b c d e one] [spec b c d e three] [spec b c d e two]]",
 		},
 		{"what nobody owns", applying.IgnoreDifference{Group: "apps", Kind: "Deployment", ManagedFieldsManagers: []string{"nobody"}}, "[]"},
 	} {

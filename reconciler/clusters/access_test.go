@@ -145,6 +145,20 @@ func TestWhichSecretReachesACluster(t *testing.T) {
 	}
 }
 
+// TestAVirtualClusterIsNotReachedAsItsHost: not where it has a credential of its own that cannot be read.
+func TestAVirtualClusterIsNotReachedAsItsHost(t *testing.T) {
+	host := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "host"}}
+	inner := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "inner", Annotations: map[string]string{karmada.VirtualOfAnnotation: "host"}}}
+	good := fmt.Appendf(nil, "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: %q}}]\nusers: [{name: u, user: {token: t}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n", "https://host.example")
+	for _, own := range []string{"kind: [", "", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: https://inner.example}}]\nusers: [{name: u, user: {exec: {command: steal}}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\n"} {
+		all := held{credential.Name("host"): {"value": good}, credential.Name("inner"): {"value": []byte(own)}}
+		a := Access{Secrets: func() (Secrets, error) { return all, nil }}.Among([]*karmada.Cluster{host, inner})
+		if c, err := a.Config(t.Context(), inner); err == nil {
+			t.Errorf("by %q it is reached at %s", own, c.Host)
+		}
+	}
+}
+
 // kubeconfig has a context for each of some clusters, which are at NAME.example, and of which the first one is current.
 func kubeconfig(names ...string) string {
 	var text strings.Builder

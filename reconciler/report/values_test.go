@@ -179,6 +179,22 @@ func TestStatusCountsNothingThatNobodyKnows(t *testing.T) {
 	}}, now))
 }
 
+// TestStatusCountsWhatIsNotAsItShouldBe: what failed, waits, or leaves and is there still, is one number, and how it is doing another.
+func TestStatusCountsWhatIsNotAsItShouldBe(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	w := status.Report{At: now.Add(-time.Minute)}
+	w.Counts = status.Counts{Objects: 100, Failed: 1, Pending: 2, Leaving: 4, Unhealthy: 8, Unknown: 16, Drifting: 32}
+	var b strings.Builder
+	if err := report.Fleet(&reports.Fleet{Clusters: []reports.Cluster{
+		{ClusterHealth: status.ClusterHealth{Cluster: "eu", Mode: karmada.Push, State: status.Healthy, Report: &w}},
+	}}, now).Write(&b, report.Table); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, "- - 100 7 24 32 ") {
+		t.Errorf("it prints %s", b.String())
+	}
+}
+
 func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	w := status.Report{At: now.Add(-time.Minute)}

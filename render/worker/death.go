@@ -39,7 +39,8 @@ func (e *DeathError) Error() string {
 	return text
 }
 
-// tail keeps the beginning of what a child writes to its standard error during a job.
+// tail keeps the beginning of what a child writes to its standard error. The death that is told is that of a second child, which did
+// one job.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -54,13 +55,6 @@ func (t *tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.text.Write(p[:min(len(p), maxStderr-t.text.Len())])
 	return len(p), nil
-}
-
-// reset forgets what was written.
-func (t *tail) reset() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text.Reset()
 }
 
 func (t *tail) String() string {

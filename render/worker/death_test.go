@@ -72,6 +72,15 @@ func TestStandardErrorStopsNothing(t *testing.T) {
 	}
 }
 
+// TestADeathIsExplainedByItsOwnJob: not by what the job before it wrote to standard error in the same child.
+func TestADeathIsExplainedByItsOwnJob(t *testing.T) {
+	p := pool(t, func(o *Options) { o.Jobs = 1 })
+	res := p.Do(t.Context(), []Job{order{Do: "warn", Arg: "panic: of the job before"}.job(nil), order{Do: "exit", N: 7}.job(nil)})
+	if e, ok := errors.AsType[*DeathError](res[1].Err); !ok || e.Reason != Crashed || e.Detail != "exit status 7" {
+		t.Errorf("the second job gives %v", res[1].Err)
+	}
+}
+
 func TestTooMuchOutputIsAMistake(t *testing.T) {
 	p := pool(t)
 	res := p.Do(t.Context(), []Job{order{Do: "zeros", N: 2 << 20}.job(nil)})[0]

@@ -35,6 +35,7 @@ var deadly = map[string]func(order){
 		}
 		time.Sleep(time.Hour)
 	},
+	"warn":    func(o order) { _, _ = os.Stderr.WriteString(o.Arg + "\n") },
 	"sleep":   func(order) { time.Sleep(time.Hour) },
 	"recurse": func(o order) { recurse(o, 0) },
 	"panic":   func(o order) { panic("the password is " + o.Arg + "\nmain.hunter2(0x1)\n\tfile.go:1") },

@@ -54,7 +54,6 @@ func (p *process) do(ctx context.Context, j Job) (res Result, alive bool) {
 	limit, why := j.Budget.atMost(p.CPU)
 	go clock.watch(limited, limit, func() { cancel(why) })
 	p.jobs++
-	p.err.reset()
 	output, err := p.exchange(j.Input, l)
 	alive = stop()
 	j.Budget.spend(clock.read(), len(output))

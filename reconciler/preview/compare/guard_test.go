@@ -40,6 +40,30 @@ func TestHowWhatIsHeldMayBeAllowed(t *testing.T) {
 	}
 }
 
+// TestInWhichClustersAnythingChanges: one that is held by the change is, and one that was held before and goes on like that is not.
+func TestInWhichClustersAnythingChanges(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		cluster preview.Cluster
+		is      bool
+	}{
+		{"nothing", preview.Cluster{}, false},
+		{"held", preview.Cluster{Held: "it would lose all"}, true},
+		{"held already", preview.Cluster{Held: "it would lose all", Already: true}, false},
+		{"held already, and something changes", preview.Cluster{Held: "it would lose all", Already: true, Changed: 1}, true},
+		{"added", preview.Cluster{Added: 1}, true},
+		{"removed", preview.Cluster{Removed: 1}, true},
+		{"left", preview.Cluster{Left: 1}, true},
+		{"new", preview.Cluster{New: true}, true},
+		{"gone", preview.Cluster{Gone: true}, true},
+	} {
+		c := comparer{base: &plan.Plan{}, head: &plan.Plan{}, groups: []group{{names: []string{"eu"}, cluster: tt.cluster}}}
+		if is := len(c.clusters()) == 1; is != tt.is {
+			t.Errorf("%s: something changes: %t, want %t", tt.name, is, tt.is)
+		}
+	}
+}
+
 // TestWhatAHeldClusterWouldLose: a cluster that is held already is held by the change, too, if it would lose more because of that: what it
 // would not lose before is shown, and the rest is not the change's.
 func TestWhatAHeldClusterWouldLose(t *testing.T) {

@@ -164,6 +164,7 @@ func TestGuardedTextsRenderAsHelmRendersThem(t *testing.T) {
 		{"tpl with a chain", `tpl (dict "a" .Values.t).a .`, "v"},
 		{"tpl in a pipe", `. | tpl .Values.t | upper`, "V"},
 		{"tpl in tpl", "tpl `{{ tpl .Values.t . }}{{ tpl .Values.t . }}` .", "vv"},
+		{"tpl more often than it may be nested", "range until 150 }}{{ tpl `{{ 1 }}` $ }}{{ end", strings.Repeat("1", 150)},
 		{"tpl that trims", "tpl `a {{- 1 -}} ` .", "a1"},
 		{"tpl that ends in a comment", "tpl `a{{/* b */}}` .", "a"},
 		{"keys are sorted", `keys (dict "b" 1 "a" 2 "c" 3) | join ","`, "a,b,c"},
