@@ -89,6 +89,24 @@ func TestWhoeverStartsAnewBelievesWhatIsRecorded(t *testing.T) {
 	}
 }
 
+// TestASequenceOutlastsWhatWaits: when the last replica has a node what else is recorded of the cluster's agent is, still.
+func TestASequenceOutlastsWhatWaits(t *testing.T) {
+	sequence := &karmada.ObservedSequence{Key: "key", Observation: 7}
+	for name, is := range map[string]*karmada.ObservedSequence{"a sequence": sequence, "none": nil} {
+		tracker := &observation.Tracker{}
+		recorded, _ := tracker.Next(nil, observation.Facts{Health: observation.Healthy, Waiting: waiting(5, "shop/a")}, begun)
+		recorded, _ = tracker.Next(recorded, observation.Facts{Health: observation.Healthy, Waiting: waiting(5, "shop/a")}, begun.Add(5*time.Minute))
+		recorded.Waybill.Sequence = is
+		next, _ := tracker.Next(recorded, observation.Facts{Health: observation.Healthy, Waiting: waiting(5)}, begun.Add(6*time.Minute))
+		switch {
+		case rows(next) != "":
+			t.Errorf("%s: there are rows still: %s", name, rows(next))
+		case is == nil && next.Waybill != nil, is != nil && (next.Waybill == nil || *next.Waybill.Sequence != *is):
+			t.Errorf("%s: what is recorded besides is %+v", name, next.Waybill)
+		}
+	}
+}
+
 // TestAnAgentMayHaveAnotherClock records what an agent tells whose clock is an hour late: how long
 // it has lasted counts.
 func TestAnAgentMayHaveAnotherClock(t *testing.T) {

@@ -197,7 +197,10 @@ func TestRoutineChangesAreOne(t *testing.T) {
 	more := of("d", "the chart", "eu", label("metadata", "labels", "version"), set("data.a", 1, 2))
 	scaled := of("e", "the chart", "eu", label("metadata", "labels", "version"))
 	scaled.Scaled = []preview.Scale{{Clusters: []string{"eu"}, From: 1, To: 2}}
+	left := of("f", "the chart", "eu", label("metadata", "labels", "version"))
+	left.Left = []preview.Left{{Clusters: []string{"us"}}}
 	all := []preview.Change{
+		left,
 		of("b", "the chart", "us eu", label("metadata", "labels", "version")),
 		more,
 		of("a", "the chart", "ap us", label("spec", "template", "metadata", "labels", "version"), label("metadata", "annotations", "checksum")),
@@ -213,6 +216,7 @@ func TestRoutineChangesAreOne(t *testing.T) {
 		got = append(got, fmt.Sprint(c.Title(), " ", c.Changed[0].Clusters, " ", paths, " ", c.IsRoutine()))
 	}
 	want := []string{
+		"ConfigMap/shop/f [eu] [metadatalabelsversion] false",
 		"ConfigMap/shop/a and 1 more [ap eu us] [version checksum] true",
 		"ConfigMap/shop/d [eu] [metadatalabelsversion data.a] false",
 		"ConfigMap/shop/c [eu] [metadatalabelsversion] true",
@@ -221,7 +225,7 @@ func TestRoutineChangesAreOne(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if len(all[0].Objects) != 1 || all[0].Changed[0].Fields[0].Path != "metadatalabelsversion" {
-		t.Errorf("what was folded is changed: %+v", all[0])
+	if len(all[1].Objects) != 1 || all[1].Changed[0].Fields[0].Path != "metadatalabelsversion" {
+		t.Errorf("what was folded is changed: %+v", all[1])
 	}
 }

@@ -101,6 +101,10 @@ func TestWhatATurnHasAForgeShow(t *testing.T) {
 		{"the source has errors", published("two", 0, 2), nil, []string{
 			"two published failure: held: 0 clusters; the source has 2 errors", "two applied success: " + none, "two healthy success: healthy in 0 of 0 clusters",
 		}},
+		{"the errors are mended while the forge is down", published("two", 0, 0), func() { forge.down = errors.New("down") }, nil},
+		{"it is up again, and nothing else is new", &reconciler.Sync{UpToDate: true, Heads: heads}, func() { forge.down = nil }, []string{
+			"two published success: " + fine,
+		}},
 		{"it failed again", &reconciler.Sync{Err: errors.New("away"), Result: published("three", 0, 0).Result}, nil, nil},
 	} {
 		if tt.set != nil {

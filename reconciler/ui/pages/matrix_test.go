@@ -282,6 +282,11 @@ func TestAlikeClustersAreALine(t *testing.T) {
 	if each := of("each=1"); len(each.Rows) != 100 || each.Rows[0].Mark.Word != "Unhealthy" || each.Pager.Of != 200 || each.Each != "" {
 		t.Errorf("each is %d rows of %d", len(each.Rows), each.Pager.Of)
 	}
+	template = f.Templates()[0] // which is well everywhere
+	if p := of("group=env"); len(p.Rows) != 2 || len(p.Rows[0].Alike) != 100 || p.Rows[0].Group != "env=prod: 100 clusters" || p.Rows[1].Group != "env=staging: 100 clusters" {
+		t.Errorf("in groups they are %+v", p.Rows)
+	}
+	template = f.Templates()[1]
 	if few := of("q=c0010"); len(few.Rows) != 1 || len(few.Rows[0].Alike) != 0 {
 		t.Errorf("one is %+v", few.Rows)
 	}
