@@ -159,9 +159,13 @@ spec:
 		if annotation != "" {
 			f.Annotations[hpa.ExternalAnnotation] = annotation
 		}
+		before := f.Spec.Behavior.DeepCopy()
 		out, err := yaml.Marshal(hpa.Make(&f, s))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(f.Spec.Behavior, before) {
+			t.Errorf("the rates of what it was made from are %+v", f.Spec.Behavior)
 		}
 		return string(out)
 	}

@@ -75,6 +75,8 @@ func TestAnIndexIsReadAsHelmReadsIt(t *testing.T) {
 		{"a digest with its algorithm", "entries:\n  app:\n  - {version: 1.0.0, urls: [app.tgz], digest: '" + digest(archive) + "'}\n", ""},
 		{"an absolute path", "entries:\n  app:\n  - {version: 1.0.0, urls: [/app.tgz]}\n", ""},
 		{"another digest", "entries:\n  app:\n  - {version: 1.0.0, urls: [app.tgz], digest: " + strings.Repeat("0", 64) + "}\n", "has the digest " + digest(archive)},
+		{"its digest in capitals", "entries:\n  app:\n  - {version: 1.0.0, urls: [app.tgz], digest: " + strings.ToUpper(strings.TrimPrefix(digest(archive), "sha256:")) + "}\n", ""},
+		{"another digest in capitals", "entries:\n  app:\n  - {version: 1.0.0, urls: [app.tgz], digest: " + strings.Repeat("A", 64) + "}\n", "has the digest " + digest(archive)},
 		{"another version", "entries:\n  app:\n  - {version: 1.0.1, urls: [app.tgz]}\n", `calls it version "1.0.1" and its Chart.yaml "1.0.0"`},
 		{"no URL", "entries:\n  app:\n  - {version: 1.0.0}\n", "it has no URL"},
 		{"a URL with a query", "entries:\n  app:\n  - {version: 1.0.0, urls: ['app.tgz?sig=hush']}\n", "has a query or a user name"},

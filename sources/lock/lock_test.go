@@ -91,6 +91,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"an anchor used", replace("^6.5.0", "&a ^6.5.0") + "  - *a\n", 19, "no mapping"},
 		{"a merge", replace("    version: 6.5.4", "    <<: {version: 6.5.4}"), 9, `no field "<<"`},
 		{"a reference twice", golden + strings.Split(golden, "charts:\n")[1], 19, "is there already, on line 5"},
+		{"a reference twice, once with a slash at its end", golden + strings.Replace(strings.Split(golden, "charts:\n")[1], "github.io/podinfo\n", "github.io/podinfo/\n", 1), 19, "is there already, on line"},
 		{"a digest in capitals", replace("0123456789abcdef\n", "0123456789ABCDEF\n"), 5, "is not sha256:"},
 		{"a digest of another kind", replace("digest: sha256", "digest: sha512"), 5, "is not sha256:"},
 		{"a third kind", replace("kind: oci", "kind: git"), 12, `kind "git"`},
