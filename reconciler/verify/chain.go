@@ -17,8 +17,8 @@ import (
 	"github.com/waybill-dev/waybill/sources/words"
 )
 
-// mostChained is how many commits of the state branch a chain has at most, and mostWalked how many a cluster's branch may have since it begins:
-// others may have put some there.
+// mostChained is how many commits of the state branch a chain has at most, and mostWalked how many a cluster's branch may have since it
+// begins: others may have put some there.
 const (
 	mostChained = 1000
 	mostWalked  = 2 * mostChained
