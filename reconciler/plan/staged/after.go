@@ -50,7 +50,8 @@ func (r *Result) After(is Carried, now time.Time) recheck.Recheck {
 func isJudged(o *stage.Output, cluster string) bool {
 	e, isKnown := o.After.Clusters[cluster]
 	isHealthy := e.State == rollouts.Healthy && e.Deadline.IsZero()
-	return o.After.Status.Target.Absent || isKnown && (e.Released.IsZero() || wasReleased(o.Before, o.Target, cluster) || isHealthy)
+	isGone := o.After.Status.Target.Absent || o.Source.Absent
+	return isGone || isKnown && (e.Released.IsZero() || wasReleased(o.Before, o.Target, cluster) || isHealthy)
 }
 
 // refs are the objects of the units whose runs go on, by unit.
