@@ -133,19 +133,18 @@ func changes(t *table, cluster int) func(object.Ref) bool {
 	if had == nil {
 		had = files.NewFolder(nil)
 	}
-	unrecorded := t.in.Staging.Unrecorded[t.cluster(cluster)]
-	if had.ID() == is.ID() && unrecorded == nil {
+	known := had
+	if u := t.in.Staging.Unrecorded[t.cluster(cluster)]; u != nil {
+		known = u.Known
+	}
+	if had.ID() == is.ID() && known == had {
 		return nil // which is so most of the time
 	}
 	return func(r object.Ref) bool {
 		path := tree.Path(t.virtual(cluster).Ref(r))
-		before, _ := had.Lookup(path)
 		after, _ := is.Lookup(path)
-		if unrecorded == nil {
-			return before.ID != after.ID
-		}
-		known, _ := unrecorded.Known.Lookup(path)
-		return before.ID != after.ID || known.ID != after.ID
+		differs := func(from *files.Folder) bool { e, _ := from.Lookup(path); return e.ID != after.ID }
+		return differs(had) || known != had && differs(known)
 	}
 }
 
