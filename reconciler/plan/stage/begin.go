@@ -122,6 +122,9 @@ func begin(v *view) run {
 		if r.Status.Phase != rollouts.Done && r.Status.Phase != rollouts.Finishing && !v.strategy.IsNone() {
 			restarts = r.Status.Restarts + 1
 		}
+		if s := r.Status; s.Base.Is(s.Target) { // the run before is over, and what it gave was published once more by another commit
+			r = showing(r, s.Target, s.Base)
+		}
 		r = newRun(v, r, v.Source)
 		r.Status.Restarts = restarts
 		return r
@@ -183,6 +186,9 @@ func atTheStart(v *view, r *run, n int) rollouts.Cluster {
 		was = rollouts.Cluster{Shows: r.Status.Base.Commit, Outdated: c.IsNew && isOutdated(c)}
 	}
 	next := rollouts.Cluster{Stage: v.stageOf(c), Shows: was.Shows, State: rollouts.Pending, Outdated: was.Outdated}
+	if !isReleased(&was) || isUnheard(&was) {
+		next.Evidence = was.Evidence // it says nothing of what came to the cluster after it, whatever the run is for
+	}
 	switch isGone := was.State == rollouts.Leaving && !c.Has; { // it lost the unit, and does not get it again
 	case isGone:
 		next.Shows = ""

@@ -98,8 +98,7 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 		e = entered(v, e, rollouts.Released)
 		e.Evidence, e.Deadline = ev.Ref, v.after(v.stage(e.Stage).ProgressDeadline)
 	}
-	isUnheard := e.State == rollouts.Released || e.State == rollouts.Failed && e.Reason == rollouts.PastDeadline
-	isOld := isUnheard && ev.Ref != "" && ev.Ref == e.Evidence // the cluster had the same bytes once before
+	isOld := isUnheard(&e) && ev.Ref != "" && ev.Ref == e.Evidence // the cluster had the same bytes once before
 	switch isPresent := c.isThere() && ev.IsPresent && !isOld; {
 	case c.Unwritable != "" && !c.IsTarget:
 		return failed(v, e, rollouts.NotWritable, c.Unwritable)
@@ -122,6 +121,11 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 		e.Evidence, e.Message = ev.Ref, ev.Message
 	}
 	return e
+}
+
+// isUnheard reports a released cluster that has said nothing of the target yet. What its record has for evidence is what it had said before.
+func isUnheard(e *rollouts.Cluster) bool {
+	return e.State == rollouts.Released || e.State == rollouts.Failed && e.Reason == rollouts.PastDeadline
 }
 
 // unheard is a released cluster that says nothing of the target: one that was healthy has to be heard of again, and one that was

@@ -85,5 +85,22 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:01", "hold c1; edited c1", "", "Updating canary ClusterHeld"},
 			{"10:02", "skip c1", ": p1 p2", "Updating prod c1:Skipped c1=a1"},
 		}},
+		{"what one said of a version before that came to it for the second time says nothing of it, also when a newer version began a run meanwhile", "simple", four, []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "healthy c1", "b2: p1 p2", ""},
+			{"10:02", "source a1", "a1: c1 p1 p2", "Done a1"},
+			{"10:03", "source b2", "b2: c1", "Updating canary c1:Released"},
+			{"10:04", "closed canary 12:00; source b3", "", "Waiting canary WindowClosed c1:Pending"},
+			{"10:05", "source b2", "", "Waiting canary WindowClosed c1:Released"},
+		}},
+		{"one fails with the version before, which was published by another commit since: it was unhealthy before", "careful", twelve, []row{
+			{"10:00", "source b2", "b2: c1 c2", ""},
+			{"10:01", "healthy c2; failed c1", "", ""},
+			{"10:02", "", "", "Stopped canary TooManyFailed"},
+			{"10:03", "bypass; hold p1; source b3=b2", "b2: e1 e2 e3 e4 p2 p3 p4 p5 p6", "Finishing Bypassed c1:Failed"},
+			{"10:05", "source b4", "b4: c1 c2", "Updating canary"},
+			{"10:06", "healthy c2; failed c1", "", ""},
+			{"10:08", "", "", "Soaking canary TimedWait c1:Failed"},
+		}},
 	})
 }

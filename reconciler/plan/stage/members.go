@@ -81,8 +81,9 @@ func placed(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollout
 	case e.State == rollouts.Leaving:
 		return entered(v, e, rollouts.Pending)
 	case !isReleased(&e) && e.State != rollouts.Unchanged && !isBack(s) && c.IsTarget && !c.IsBase && (c.Has || v.takesAll(s)):
-		e = released(v, e, s.Target) // half of an earlier push
-		if c.Evidence.IsOld {
+		old := e.Evidence
+		e = released(v, e, s.Target) // half of an earlier push, or by a run before
+		if e.Evidence = old; c.Evidence.IsOld {
 			e.Evidence = c.Evidence.Ref
 		}
 	}
