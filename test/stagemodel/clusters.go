@@ -24,8 +24,7 @@ func (m *Model) gains(e Event, o *Observation) error {
 	isReturn := m.last.open() && r.target == m.head && m.head == r.base
 	for c := range m.members {
 		x, was, is := &m.members[c], m.last.shows(c), o.shows(c)
-		isRestored := x.unrecorded && is == x.recorded // half of a push took it away
-		if is == was || !x.in || is != r.target || isReturn || isRestored {
+		if is == was || !x.in || is != r.target || isReturn || x.isRestored(is) {
 			continue
 		}
 		if err := m.gain(c, e, o); err != nil {
@@ -35,6 +34,9 @@ func (m *Model) gains(e Event, o *Observation) error {
 	return nil
 }
 
+// isRestored reports that a cluster is back at what it had by the record, and half of a push had taken away.
+func (x *member) isRestored(is Version) bool { return x.unrecorded && is == x.recorded }
+
 // gain holds the release of a cluster to the laws.
 func (m *Model) gain(c int, e Event, o *Observation) error {
 	r, x := &m.run, &m.members[c]
@@ -42,9 +44,9 @@ func (m *Model) gain(c int, e Event, o *Observation) error {
 	switch {
 	case e.Kind == Unreadable:
 		return broken("I10", "c%d is released by what could not be read", c)
-	case x.silent && !r.free && !r.bypassed: // what goes by no strategy, or by no stage any more, may wait for nobody
+	case x.silent && !r.free && !r.bypassed && !m.wasReleased(c): // what goes by no strategy, or by no stage any more, may wait for nobody
 		return broken("late", "c%d is released, and it is silent", c)
-	case x.arrived && m.released(x.stage), r.free && r.lost:
+	case x.arrived && m.released(x.stage), x.joined && !isStopped, r.free && r.lost:
 		return nil
 	case r.surelySkipped[c] && !r.bypassed:
 		return broken("skip", "c%d is released, and was skipped", c)
@@ -79,8 +81,15 @@ func (m *Model) turnOf(c int, o *Observation) error {
 
 // released reports that a stage had a release before this plan.
 func (m *Model) released(s int) bool {
-	r := &m.run
-	return r.finished[s] && !r.lost || len(m.of(s)) > 0 && m.someShow(s, r.target)
+	r, p := &m.run, m.last.Stages[s]
+	isSaid := m.last.open() && (p == Soaking || p == Approving) // those that it released may have left since
+	return (r.finished[s] || isSaid) && !r.lost || len(m.of(s)) > 0 && m.someShow(s, r.target)
+}
+
+// wasReleased reports a cluster that the run had released by its record: half of another push may have taken that away.
+func (m *Model) wasReleased(c int) bool {
+	s := m.last.Clusters[c].State
+	return m.last.Run != "" && m.members[c].unrecorded && (s == Released || s == Well || s == Failed)
 }
 
 func (m *Model) someShow(s int, v Version) bool {
@@ -127,7 +136,8 @@ func (m *Model) outIn(s int, o *Observation) (out, gained int) {
 		if o.shows(c) != r.target {
 			continue
 		}
-		x, isNew := &m.members[c], m.last.shows(c) != r.target
+		x := &m.members[c]
+		isNew := m.last.shows(c) != r.target && !x.isRestored(r.target)
 		if isNew && x.arrived && m.released(s) {
 			continue
 		}
@@ -162,7 +172,8 @@ func (m *Model) replicas(e Event, o *Observation) error {
 		if o.shows(c) == o.Target && !isReturned {
 			least = max(older[c], newer[c])
 		}
-		isBehind := x.silent || m.run.skipped[c] || !o.open() && o.shows(c) != o.Target
+		isOlder := o.shows(c) != o.Target && (!o.open() || o.shows(c) != o.Base)
+		isBehind := x.silent || m.run.skipped[c] || isOlder
 		switch {
 		case isBehind:
 			n.Replicas = max(n.Replicas, least, newer[c])

@@ -27,6 +27,9 @@ func (m *Model) Observe(e Event, o Observation) error {
 		return err
 	}
 	m.finish()
+	if e.Half && m.held == nil && m.mayStop() { // the plan of which half arrives may have stopped it, for what the cluster no longer has
+		m.run.mayStop = true
+	}
 	for _, law := range []func(Event, *Observation) error{m.whole, m.gains, m.widths, m.replicas, m.backwards} {
 		if err := law(e, &o); err != nil {
 			return err
@@ -132,11 +135,13 @@ func (m *Model) states(_ Event, o *Observation) error {
 		return nil
 	}
 	for c, n := range o.Clusters {
-		if !m.members[c].in || m.last.shows(c) != o.shows(c) || m.run.kept || m.head == o.Base {
+		x := &m.members[c]
+		isTakenBack := x.unrecorded && x.recorded == m.run.target && o.shows(c) != m.run.target // half of a push took away what it speaks of
+		if !x.in || m.last.shows(c) != o.shows(c) || m.run.kept || m.head == o.Base || isTakenBack {
 			continue
 		}
 		_, failed := m.failedAt(c, &m.run.loose, 0)
-		if n.State == Well && !m.members[c].proved || n.State == Failed && !failed && !m.members[c].silent || n.State == Late && !m.members[c].silent {
+		if n.State == Well && !x.proved || n.State == Failed && !failed && !x.silent || n.State == Late && !x.silent {
 			return broken("I2", "c%d is recorded as %d, and its evidence does not say that", c, n.State)
 		}
 	}
@@ -151,6 +156,10 @@ func (m *Model) due(_ Event, o *Observation) error {
 	}
 	for s := range Stages + 1 {
 		if o.open() && m.mustFinish(s) {
+			if !r.over[s] && s < Stages { // the time of the next one begins
+				m.touch(s + 1)
+			}
+			r.over[s] = true
 			continue
 		}
 		if err := m.dueIn(s, o); err != nil || o.open() {
@@ -199,6 +208,7 @@ func (m *Model) remember(o *Observation) {
 			x.ill = x.says == was && was == m.run.base && x.health == Failing && m.step > m.unsure
 			x.shown, x.shownStep = m.now, m.step
 			x.isSteady = false
+			x.isBroken, x.broken = x.says == is && x.health == Failing, m.now
 			x.proved, x.unrecorded = false, !m.isWhole || x.unrecorded && is == m.run.target
 			m.touch(x.stage)
 		}

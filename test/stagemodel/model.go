@@ -33,11 +33,14 @@ type member struct {
 	heard      int           // step in which it said it last
 	steady     time.Duration // it was healthy since then, with nothing worse heard of the target
 	isSteady   bool
+	broken     time.Duration // it fails with what it shows since then, whatever it said of something else in between
+	isBroken   bool
 	failed     time.Duration // it was recorded as failed then
 	shown      time.Duration // it shows what it shows since then
 	shownStep  int
 	sound, ill bool // before it was released it was healthy with what it showed, or it had failed
 	arrived    bool // it joined in this step
+	joined     bool // it joined a stage of this run that was released
 	proved     bool // it was healthy with what it shows
 	// unrecorded reports that no record says when it came to what it shows: what it says may be old, and count.
 	unrecorded bool
@@ -55,6 +58,7 @@ type run struct {
 	before, after   [Stages + 1]bool // approvals that may count
 	surelyBefore    [Stages + 1]bool // and those that surely do
 	surelyAfter     [Stages + 1]bool
+	over            [Stages + 1]bool          // the stage is surely over
 	touched         [Stages + 1]time.Duration // something happened to the stage last
 	entered         [Stages + 2]time.Duration // a stage began at the earliest
 	skipped         [Clusters]bool            // they may be skipped; surelySkipped are
@@ -108,12 +112,19 @@ func (m *Model) happen(e Event) {
 			c.since = m.now
 			m.touch(c.stage)
 		}
+		if e.Version == m.last.shows(e.Cluster) {
+			isNews := c.heard <= c.shownStep && !c.unrecorded
+			if isBroken := e.Health == Failing; isBroken != c.isBroken || isNews {
+				c.broken, c.isBroken = m.now, isBroken
+			}
+		}
 		c.says, c.health, c.heard = e.Version, e.Health, m.step
 	case Silent, Speaks:
 		c.silent = e.Kind == Silent
 	case Leaves:
 		c.in = false
 	case Joins:
+		c.joined = m.last.open() && m.released(e.Stage)
 		c.in, c.silent, c.arrived, c.stage = true, false, true, e.Stage
 		c.unrecorded, c.ill = true, false // the record may know nothing of it
 		m.run.surelyForgiven[e.Cluster], m.run.surelySkipped[e.Cluster] = false, false
@@ -201,7 +212,7 @@ func (m *Model) begin(base, target Version, free bool) {
 		}
 	}
 	for c := range m.members {
-		m.members[c].ill = false
+		m.members[c].ill, m.members[c].joined = false, false
 	}
 	m.touch()
 }
@@ -263,7 +274,11 @@ func (m *Model) failedAt(c int, s *Strategy, from time.Duration) (time.Duration,
 		return 0, false
 	}
 	if m.evident(c) && x.health == Failing {
-		late = min(late, max(x.since, from)+s.Settle)
+		since := x.since
+		if x.isBroken {
+			since = min(since, x.broken)
+		}
+		late = min(late, max(since, from)+s.Settle)
 	}
 	if from == 0 && m.last.Clusters[c].State == Failed { // it stays so until it is healthy
 		return min(late, x.failed), true
@@ -292,7 +307,7 @@ func (m *Model) mayFinish(s int) bool {
 			return false
 		}
 	}
-	r.soaked[s] = r.soaked[s] && stage.After || m.now >= last+stage.Soak // and may stay so while somebody is to approve
+	r.soaked[s] = r.soaked[s] && r.strict.stage(s).After || m.now >= last+stage.Soak // and may stay so while somebody is to approve
 	tolerated := r.strict.stage(s).MaxFailures
 	forgiven := slices.ContainsFunc(waited, func(c int) bool { return r.forgiven[c] || !m.members[c].sound })
 	return (good > 0 || skips) && (failed <= tolerated || forgiven) && r.soaked[s] && (!stage.After || r.after[s])
@@ -317,19 +332,24 @@ func (m *Model) mustFinish(s int) bool {
 	return !isAsked && m.now >= m.run.touched[s]+stage.Soak && (!stage.After || m.run.surelyAfter[s])
 }
 
-// current is the first stage that may not be over.
+// current is the last stage that may have begun: the first that is surely not over.
 func (r *run) current() int {
-	return max(slices.Index(r.finished[:], false), 0)
+	if s := slices.Index(r.finished[:], false); s >= 0 {
+		return s
+	}
+	return Stages
 }
 
 // failures counts what has failed in a stage: what may count, and what surely counts.
 func (m *Model) failures(s int) (may, sure int) {
 	for _, c := range m.of(s) {
 		x := &m.members[c]
-		if _, over := m.failedAt(c, &m.run.loose, 0); over && !m.run.surelyForgiven[c] && !m.run.skipped[c] && !x.ill {
+		if _, over := m.failedAt(c, &m.run.loose, 0); over && !m.run.surelyForgiven[c] && !m.run.surelySkipped[c] && !x.ill {
 			may++
 		}
-		if _, over := m.failedAt(c, &m.run.strict, m.run.touched[s]); over && m.run.base != None && !m.run.forgiven[c] && !m.run.skipped[c] && x.sound && !x.silent && x.heard > m.unsure {
+		isReleased := x.shown >= m.run.entered[0] && !x.joined // by this run, in its turn
+		isOurs := isReleased && m.run.base != None && !m.run.forgiven[c] && !m.run.skipped[c]
+		if _, over := m.failedAt(c, &m.run.strict, m.run.touched[s]); over && isOurs && x.sound && !x.silent && x.heard > m.unsure {
 			sure++
 		}
 	}
@@ -342,7 +362,8 @@ func (m *Model) mayStop() bool {
 		if may, _ := m.failures(s); may > m.run.loose.stage(s).MaxFailures {
 			return true
 		}
-		if s <= m.run.current() && m.now >= m.run.entered[s]+m.run.loose.Deadline && !slices.ContainsFunc(m.of(s), m.answers) {
+		isHealthy := func(c int) bool { return m.answers(c) && !m.run.skipped[c] }
+		if s <= m.run.current() && m.now >= m.run.entered[s]+m.run.loose.Deadline && !slices.ContainsFunc(m.of(s), isHealthy) {
 			return true
 		}
 	}

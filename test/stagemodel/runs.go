@@ -46,8 +46,13 @@ func (m *Model) approve(stage, current int) (isStale bool) {
 	}
 	isBefore := phase == Waiting
 	r.before[stage], r.after[stage] = r.before[stage] || isBefore, r.after[stage] || !isBefore
-	if m.last.Phase != Stopped { // otherwise it may come too early
-		r.surelyBefore[stage], r.surelyAfter[stage] = r.surelyBefore[stage] || isBefore, r.surelyAfter[stage] || !isBefore
+	if m.last.Phase != Stopped { // otherwise it may come too early, as one that no task asks for yet
+		is := m.strategy.stage(stage)
+		if !m.bound {
+			is = r.loose.stage(stage)
+		}
+		r.surelyBefore[stage] = r.surelyBefore[stage] || isBefore && is.Before
+		r.surelyAfter[stage] = r.surelyAfter[stage] || !isBefore && is.After
 	}
 	return false
 }
@@ -57,7 +62,7 @@ func (m *Model) resume() {
 	r := &m.run
 	r.mayStop, r.stop = false, false
 	for c := range r.forgiven {
-		r.forgiven[c] = m.last.shows(c) == r.target && !m.good(c)
+		r.forgiven[c] = m.last.shows(c) == r.target && (!m.good(c) || m.members[c].silent)
 		r.surelyForgiven[c] = r.forgiven[c] && m.last.Clusters[c].State == Failed // what fails, and has not failed yet, may count later
 	}
 	if r.kept {
@@ -180,8 +185,9 @@ func (m *Model) ends(o *Observation) error {
 // finish notes which stages may be over, in their order.
 func (m *Model) finish() {
 	for c := range m.members {
-		m.run.forgiven[c] = m.run.forgiven[c] && !m.good(c)
-		m.run.surelyForgiven[c] = m.run.surelyForgiven[c] && m.run.forgiven[c]
+		isGood := m.good(c)
+		m.run.forgiven[c] = m.run.forgiven[c] && (!isGood || m.members[c].silent) // nobody hears of one that is silent
+		m.run.surelyForgiven[c] = m.run.surelyForgiven[c] && !isGood
 		m.members[c].ill = m.members[c].ill && !m.good(c)
 		x := &m.members[c]
 		x.proved = x.proved || m.good(c)

@@ -218,13 +218,10 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 			}
 			continue
 		}
-		stage := e.Stage // what was released before it was relabelled stays released
-		if t := j.w.stages.tracks[j.is.Status.Run+" "+cluster]; t != nil && j.order(t.stage) >= 0 {
-			stage = t.stage
-		}
+		turn := j.turn(cluster)
 		for _, other := range slices.Sorted(maps.Keys(j.is.Clusters)) {
 			o := j.is.Clusters[other]
-			if o.State == rollouts.Leaving || o.Joined || j.order(o.Stage) >= j.order(stage) || j.wasOver(o.Stage) {
+			if o.State == rollouts.Leaving || o.Joined || max(j.turn(other), j.order(o.Stage)) >= turn || j.wasOver(o.Stage) {
 				continue
 			}
 			if why := j.unfinished(other, o); why != "" {
@@ -233,6 +230,14 @@ func (j *judgement) inTurn(gained []string) (all []broken) {
 		}
 	}
 	return all
+}
+
+// turn is the place of a cluster's stage in the run: of the stage in which it was released, if that is a stage still.
+func (j *judgement) turn(cluster string) int {
+	if t := j.w.stages.tracks[j.is.Status.Run+" "+cluster]; t != nil && j.order(t.stage) >= 0 {
+		return j.order(t.stage)
+	}
+	return j.order(j.is.Clusters[cluster].Stage)
 }
 
 // becomes reports that all that changed in a cluster is as the version of a commit has it, as where it was released to lose

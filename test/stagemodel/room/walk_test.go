@@ -47,19 +47,18 @@ func walk(seed uint64, isTold bool) (broken *model.LawError, told string) {
 // TestRoom holds the room against the model. Each law that it breaks is told by the first sequence that told it.
 func TestRoom(t *testing.T) {
 	t.Parallel()
-	wrong, told := map[string]int{}, map[string]bool{}
+	wrong := map[string][]uint64{}
 	for seed := *first; seed < *first+*sequences; seed++ {
 		v, _ := walk(seed, false)
 		if v == nil {
 			continue
 		}
-		if wrong[v.Law]++; !told[v.Law] {
-			told[v.Law] = true
+		if wrong[v.Law] = append(wrong[v.Law], seed); len(wrong[v.Law]) == 1 {
 			_, text := walk(seed, true)
 			t.Errorf("%v\n%s", v, text)
 		}
 	}
 	if len(wrong) > 0 {
-		t.Errorf("of %d sequences so many broke a law: %v", *sequences, wrong)
+		t.Errorf("of %d sequences these broke a law: %v", *sequences, wrong)
 	}
 }
