@@ -123,7 +123,7 @@ func judged(v *view, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	return e
 }
 
-// isUnheard reports a released cluster that has said nothing of the target yet. What its record has for evidence is what it had said before.
+// isUnheard reports a released cluster that has said nothing of the target yet. The evidence of its record is what it had said before.
 func isUnheard(e *rollouts.Cluster) bool {
 	return e.State == rollouts.Released || e.State == rollouts.Failed && e.Reason == rollouts.PastDeadline
 }
