@@ -455,8 +455,8 @@ func (j *judgement) oneVersion() (all []broken) {
 		means := j.w.stages.unit(commit, policy(&j.is), fleet)
 		// the guard held it, say, and now it stays, or loses the unit last; nobody waits for one that does not answer
 		isMissed := (j.is.Status.Phase == rollouts.Stopped || e.State == rollouts.Leaving) && !e.Released.IsZero()
-		isMissed = isMissed || !known && j.was.Clusters[cluster].State == rollouts.Leaving
-		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && (!isMissed || !j.stays(cluster)) {
+		mayStay := isMissed && j.stays(cluster) || !known && j.was.Clusters[cluster].State == rollouts.Leaving && j.atMostLoses(cluster)
+		if differs := j.differs(j.after, cluster, j.divided(cluster, &means)); differs != "" && !mayStay {
 			all = append(all, broken{"one version", fmt.Sprintf("%s shows %.7s, and %s", cluster, commit, differs)})
 		}
 	}
@@ -479,6 +479,18 @@ func (j *judgement) stays(cluster string) bool {
 		is, has := j.after[cluster][ref]
 		was.replicas, is.replicas = 0, 0
 		if had != has || was != is {
+			return false
+		}
+	}
+	return true
+}
+
+// atMostLoses reports a cluster to which nothing of the unit came, and in which nothing of it changed but for replicas and what is gone.
+func (j *judgement) atMostLoses(cluster string) bool {
+	for ref, is := range j.after[cluster] {
+		was, had := j.before[cluster][ref]
+		was.replicas, is.replicas = 0, 0
+		if j.refs[ref] && (!had || was != is) {
 			return false
 		}
 	}

@@ -467,7 +467,10 @@ func (w *walker) wantedTwice(want wants) (there, anywhere wants) {
 					return refs[ref] && !isShown
 				})
 			}
-			maps.DeleteFunc(anywhere.cells[cluster], func(ref string, _ cell) bool { return refs[ref] && len(target.has(ref)) == 0 })
+			isSkipped := r.Clusters[cluster].State == rollouts.Skipped // somebody wants it to come to the cluster by the next run only
+			maps.DeleteFunc(anywhere.cells[cluster], func(ref string, _ cell) bool {
+				return refs[ref] && (isSkipped || len(target.has(ref)) == 0)
+			})
 		}
 	}
 	return there, anywhere
