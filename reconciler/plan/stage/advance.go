@@ -39,7 +39,7 @@ func caughtUp(v *view, r run) run {
 		case c.IsTarget:
 			r.set(n, asBefore(v, e, r.Status.Target))
 		case c.Unwritable == "":
-			r.set(n, inTurn(v, r, n))
+			r.set(n, releasedNow(v, r, n))
 		}
 	}
 	for n := range v.stages {

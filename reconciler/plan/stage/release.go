@@ -21,14 +21,14 @@ func releasedSome(v *view, r run, s *rollouts.Stage) run {
 		if room <= 0 {
 			break
 		}
-		r.set(n, inTurn(v, r, n))
+		r.set(n, releasedNow(v, r, n))
 		room--
 	}
 	return r
 }
 
-// inTurn is a cluster that is released: what it said so far is not of the target.
-func inTurn(v *view, r run, n int) rollouts.Cluster {
+// releasedNow is a cluster that is released by this plan: what it said so far is not of the target.
+func releasedNow(v *view, r run, n int) rollouts.Cluster {
 	c := &v.Clusters[n]
 	e := rested(v, released(v, r.clusters[n], r.Status.Target), c)
 	e.Evidence = c.Evidence.Ref
