@@ -130,17 +130,20 @@ func (c *cluster) history() error {
 // departure holds that what left the branch from one commit to the next was wanted there no longer, and was
 // allowed to leave if its kind is protected.
 func (c *cluster) departure(ref Ref, before, now *commit, wants map[string]string) error {
-	if class := wants[c.name+" "+ref.String()]; class == Must || class == May {
+	isProtected, allowed := slices.Contains(protected, ref.Resource), false
+	if isProtected {
+		var err error
+		if allowed, err = repository(c.Source).allows(before.source, now.source); err != nil {
+			return err
+		}
+	}
+	if class := wants[c.name+" "+ref.String()]; class == Must || class == May && !allowed {
 		c.wrong("%s: %s left the branch by %s, and its source commit %s wants it there", c.name, ref, short(now.id), short(now.source))
 	}
-	if !slices.Contains(protected, ref.Resource) {
-		return nil
-	}
-	allowed, err := repository(c.Source).allows(before.source, now.source)
-	if err == nil && !allowed {
+	if isProtected && !allowed {
 		c.wrong("%s: %s, of a protected kind, left the branch by %s, and nobody allowed it", c.name, ref, short(now.id))
 	}
-	return err
+	return nil
 }
 
 // know finds out who made what, and which commits were applied when.

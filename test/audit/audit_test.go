@@ -292,6 +292,15 @@ func TestTheOracleBites(t *testing.T) {
 		"a CRD leaves, and somebody allowed it": {func(s *tale) {
 			s.defined("goes\n\nWaybill-Allow-Prune: 0123456789abcdef")
 		}, nil},
+		"a CRD leaves a cluster that is drained, and somebody allowed it": {func(s *tale) {
+			s.defined("goes\n\nWaybill-Allow-Prune: 0123456789abcdef", "may eu customresourcedefinitions.apiextensions.k8s.io/widgets")
+		}, nil},
+		"a CRD leaves a cluster that is drained": {func(s *tale) {
+			s.defined("goes", "may eu customresourcedefinitions.apiextensions.k8s.io/widgets")
+		}, []string{"wants it there", "nobody allowed it"}},
+		"a CRD leaves that has to be there, whatever somebody allowed": {func(s *tale) {
+			s.defined("goes\n\nWaybill-Allow-Prune: 0123456789abcdef", "must eu customresourcedefinitions.apiextensions.k8s.io/widgets")
+		}, []string{"wants it there"}},
 		"the branch loses what is wanted": {func(s *tale) {
 			s.begin()
 			s.applies(11, "eu", s.publishes(10, "eu", nil, "a"))
@@ -337,12 +346,12 @@ func TestTheOracleBites(t *testing.T) {
 }
 
 // defined has a definition come and leave, which a commit with a message does.
-func (s *tale) defined(message string) {
+func (s *tale) defined(message string, wants ...string) {
 	s.t.Helper()
 	s.wants("first")
 	s.applies(2, "eu", s.publishes(1, "eu", nil, "a", "CustomResourceDefinition/widgets"))
 	s.log("eu", asked{at: 3, verb: "patch", name: "widgets", kind: "customresourcedefinitions", uid: "W", code: 201})
-	s.wants(message)
+	s.wants(message, wants...)
 	s.applies(11, "eu", s.publishes(10, "eu", nil, "a"))
 	s.log("eu", asked{at: 12, verb: "delete", name: "widgets", kind: "customresourcedefinitions", uid: "W"})
 }

@@ -22,7 +22,7 @@ const Wanted = "wanted.txt"
 // The classes of Wanted.
 const (
 	Must = "must" // it has to be there
-	May  = "may"  // it may not be there yet, and what is there may not leave
+	May  = "may"  // it may not be there yet, and what is there may not leave, unless its kind is protected and somebody allowed it
 	Free = "free" // it may leave, if it does so by a failover or a division
 )
 

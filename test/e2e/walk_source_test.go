@@ -194,8 +194,8 @@ func (w *wish) wanted() string {
 			class = audit.May
 		}
 		add := func(class, object string) { lines = append(lines, class+" "+c+" "+object) }
-		for _, object := range w.protected() { // what takes data with it stays, drained or not
-			if w.drained[c] {
+		for _, object := range w.protected() { // what takes data with it stays, drained or not, unless somebody allows that, too
+			if w.drained[c] || w.returning[c] {
 				add(audit.May, object)
 			} else {
 				add(class, object)
