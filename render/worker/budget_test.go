@@ -68,4 +68,13 @@ func TestBudgetTakesTurns(t *testing.T) {
 	if err := b.begin(t.Context(), 1); err != nil {
 		t.Error(err)
 	}
+	const room = 1
+	spent := NewBudget(time.Minute, room)
+	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for range 2 { // one for which nothing is left gives its turn back
+		if err := spent.begin(ctx, room+1); !errors.Is(err, ErrBudget) {
+			t.Errorf("a job that needs more than is left: %v", err)
+		}
+	}
 }

@@ -1,11 +1,14 @@
 package chart
 
 import (
+	"archive/tar"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -283,6 +286,32 @@ func TestABlobElsewhereIsFetchedWithoutTheToken(t *testing.T) {
 	}
 	if auth != "" {
 		t.Errorf("the storage got %q", auth)
+	}
+}
+
+// An archive may be as large as MaxArchive says, also where that is more than a registry may say beside it.
+func TestALargeChartOfARegistry(t *testing.T) {
+	entries, noise := []tar.Header{file("app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0\n")}, rand.NewChaCha8([32]byte{})
+	for n := range maxTalk/maxFile + 1 {
+		bytes := make([]byte, maxFile) // which no archive makes smaller
+		_, _ = noise.Read(bytes)
+		entries = append(entries, file(fmt.Sprintf("app/files/%d", n), string(bytes)))
+	}
+	large := tgz(t, entries...)
+	h := registryWith(t)
+	srv := serve(t, h.ServeHTTP)
+	push(t, srv.URL, "1.0.0", configType, static.NewLayer(large, contentType))
+	s := store(t, Options{Allow: []string{srv.URL}, MaxArchive: 2 * maxTalk})
+	e, err := s.Resolve(t.Context(), ociRef(srv.URL, "1.0.0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.Fetch(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := fs.ReadDir(files, "files"); err != nil || len(all) != len(entries)-1 {
+		t.Errorf("it has %d files, want %d (%v)", len(all), len(entries)-1, err)
 	}
 }
 

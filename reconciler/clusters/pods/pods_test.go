@@ -147,6 +147,40 @@ func TestWhenPodsAreAskedFor(t *testing.T) {
 	}
 }
 
+// A question that fails is asked again a minute later, and so is one for which there were no pods yet.
+func TestAQuestionThatFailed(t *testing.T) {
+	for name, answer := range map[string]func() (bool, runtime.Object, error){
+		"the server is busy": func() (bool, runtime.Object, error) { return true, nil, apierrors.NewTooManyRequests("busy", 1) },
+		"there are none":     func() (bool, runtime.Object, error) { return true, &unstructured.UnstructuredList{}, nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := cluster(t)
+			isFirst := true
+			c.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				if isFirst {
+					isFirst = false
+					return answer()
+				}
+				return false, nil, nil
+			})
+			told := make(chan health.Health, 9)
+			kinds := map[schema.GroupKind]schema.GroupVersionResource{{Group: "apps", Kind: "Deployment"}: {Group: "apps", Version: "v1", Resource: "deployments"}}
+			w := pods.New(c, kinds, func(_ object.Ref, h health.Health) { told <- h })
+			defer w.Stop()
+			w.Saw(t.Context(), web, health.Health{State: karmada.ResourceUnhealthy, Reason: health.InProgress})
+			time.Sleep(95 * time.Second)
+			synctest.Wait()
+			var last health.Health
+			for range len(told) {
+				last = <-told
+			}
+			if len(last.Pods) != 1 {
+				t.Errorf("%s: after a minute and a half it is %+v, want what the pods say", name, last)
+			}
+		})
+	}
+}
+
 // What is told last of an object is how it is: that it is healthy is not told before what its pods said when it was not.
 func TestWhatIsToldLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

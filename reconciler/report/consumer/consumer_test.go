@@ -101,12 +101,17 @@ func TestLinks(t *testing.T) {
 	if strings.Contains(without, "annotations") || strings.Count(with, "annotations") != 2 {
 		t.Errorf("without the web UI it is\n%s\nand with it\n%s", without, with)
 	}
+	var rolled, notes strings.Builder
+	reports := consumer.Flux{URL: "https://git.example.com/x", UI: "https://waybill.example.com/", Rollout: consumer.FluxRollout{Wanted: true, Forge: "gitea", Secret: "forge"}}
+	if err := reports.Write(&rolled, &notes, p, published); err != nil || strings.Count(rolled.String(), "event.toolkit.fluxcd.io/waybill: https://waybill.example.com/clusters/eu\n") != 1 {
+		t.Errorf("where Flux reports of roll-outs it is %v\n%s", err, rolled.String())
+	}
 	p.Config.Publish.Links = "https://waybill.example.com"
 	if by := said(""); by != with {
 		t.Errorf("by the config it is\n%s", by)
 	}
 	p.Config.Publish.Links = ""
-	var out, notes strings.Builder
+	var out strings.Builder
 	for _, ui := range []string{"waybill.example.com", "ftp://x", "https://user:secret@waybill.example.com"} {
 		if err := (consumer.ArgoCD{URL: "x", UI: ui}).Write(&out, &notes, p, published); err == nil || !strings.Contains(err.Error(), "--ui-url") {
 			t.Errorf("%q is taken: %v", ui, err)

@@ -169,6 +169,18 @@ func TestWhoseIdentitiesFit(t *testing.T) {
 	}
 }
 
+// What holds the data key for one recipient may be damaged: another recipient's identity does.
+func TestWhatIsDamagedForAnother(t *testing.T) {
+	document := sealed(t, secret(map[string]any{"data": map[string]any{"a": canary}}), toAnna+","+toBruno)
+	damaged := []byte(strings.Replace(document, "BEGIN AGE ENCRYPTED FILE", "BEGIN NOTHING", 1))
+	if _, err := identities(t, bruno).Document(damaged); err != nil {
+		t.Errorf("the second recipient's identity: %v", err)
+	}
+	if _, err := identities(t, anna).Document(damaged); err == nil || !strings.Contains(err.Error(), "what holds its data key is damaged") {
+		t.Errorf("the first recipient's identity: %v", err)
+	}
+}
+
 func TestNoIdentityIsShown(t *testing.T) {
 	for _, text := range []string{anna[:40], "age1" + anna, strings.ToLower(anna) + "x", anna + "\n" + bruno[:50], toAnna} {
 		if _, err := unseal.ParseIdentities([]byte(text)); err == nil || !strings.Contains(err.Error(), "line ") || strings.Contains(err.Error(), text[24:34]) {
