@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -84,6 +85,32 @@ func event(t *testing.T, r *bufio.Reader) string {
 		case !strings.HasPrefix(line, ":"):
 			said += line
 		}
+	}
+}
+
+// read is a connection that notes until when it may be read.
+type read struct {
+	*httptest.ResponseRecorder
+
+	until []time.Time
+}
+
+func (r *read) SetReadDeadline(until time.Time) error {
+	r.until = append(r.until, until)
+	return nil
+}
+
+// A stream lasts longer than a request may take to be read.
+func TestAStreamOutlastsItsRequest(t *testing.T) {
+	f := published(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // after what there is
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/events", http.NoBody)
+	r.Host = "localhost:8090"
+	w := &read{ResponseRecorder: httptest.NewRecorder()}
+	f.handler.ServeHTTP(w, r)
+	if len(w.until) != 1 || !w.until[0].IsZero() {
+		t.Errorf("it may be read until %v, want no end", w.until)
 	}
 }
 

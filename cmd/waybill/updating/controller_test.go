@@ -11,9 +11,39 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-dev/waybill/cmd/waybill/fetching"
 	"github.com/waybill-dev/waybill/cmd/waybill/forgeflags"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/git"
 )
+
+// Registries are opened anew for a source whose config says otherwise which they are, and for no other.
+func TestWhichRegistriesAreAsked(t *testing.T) {
+	opened := 0
+	p := &Proposals{Asked: func(c render.ConfigSpec) fetching.Asked {
+		opened++
+		return fetching.Asked{Cmd: &cobra.Command{}, Config: c}
+	}}
+	c := render.ConfigSpec{}
+	c.Updates.Limits.PerHost = "1/s"
+	for _, tt := range []struct {
+		name   string
+		change func()
+		want   int
+	}{
+		{"at first", func() {}, 1},
+		{"nothing changed", func() {}, 1},
+		{"what else the config says", func() { c.Publish.Links = "https://waybill.example.com" }, 1},
+		{"hosts of updates", func() { c.Updates.Hosts = []string{"ghcr.io"} }, 2},
+		{"hosts of charts", func() { c.Charts.Hosts = []string{"https://charts.example.com"} }, 3},
+		{"nothing changed since", func() {}, 3},
+	} {
+		tt.change()
+		if _, _, err := p.registries(c); err != nil || opened != tt.want {
+			t.Errorf("%s: they were opened %d times, want %d (%v)", tt.name, opened, tt.want, err)
+		}
+	}
+}
 
 // Updates are proposed with a credential of their own: that of their file, before that of the environment, before what pushes. The
 // token that the controller reads pull requests with is none of them.

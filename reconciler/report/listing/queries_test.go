@@ -12,10 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/kubectl/pkg/cmd/get"
 
+	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/report/listing"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/test/reporting"
 )
@@ -171,6 +173,29 @@ func TestWhatChangesInAList(t *testing.T) {
 }
 
 // TestReleasesThatNoPolicySelects are listed below what renders them, with the clusters in whose folders they stand.
+// Policies of two kinds may have one name: neither has changed into the other.
+func TestPoliciesOfOneName(t *testing.T) {
+	d := object.Decode("policies.yaml", []byte(`apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: shop}
+spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}], placement: {}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: web, namespace: shop}
+spec: {overrideRules: [{overriders: {plaintext: [{path: /metadata/labels/a, operator: add, value: b}]}}]}
+`))
+	set, _, ds := policies.Load(d.Objects, nil)
+	if diag.HasErrors(d.Diags) || diag.HasErrors(ds) {
+		t.Fatal(d.Diags, ds)
+	}
+	l := listing.Lists{Plan: reporting.Plan(t, reporting.Set(t)), Set: &set}
+	all, err := l.List(listing.Query{Kind: "policies"})
+	if err != nil || len(all.Names()) != 2 || len(all.Changed(all).Names()) > 0 {
+		t.Errorf("of %v change %v (%v)", all.Names(), all.Changed(all).Names(), err)
+	}
+}
+
 func TestReleasesThatNoPolicySelects(t *testing.T) {
 	release := func(name string) *object.Object {
 		o, _ := object.Single(name+".yaml", []byte("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: "+name+", namespace: shop}\n"))
