@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/commands"
 	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
@@ -45,6 +46,8 @@ func TestParse(t *testing.T) {
 		"/waybill approve-prune " + older + " " + head:                    {commands.Parsed{}, true, "/waybill approve-prune DIGEST HEAD"},
 		"/waybill approve-prune * " + head:                                {commands.Parsed{}, true, "none of the commands"},
 		"/waybill approve-prune " + digest + " " + head + " please":       {commands.Parsed{}, true, "none of the commands"},
+		"/waybill approve-prune " + digest + " " + head[:12]:              {commands.Parsed{}, true, "whole name of the commit"},
+		"/waybill preview " + digest + " " + head:                         {commands.Parsed{}, true, "none of the commands"},
 		"/waybill destroy":                                                {commands.Parsed{}, true, "none of the commands"},
 		"> /waybill preview " + head:                                      {},
 		"please /waybill preview":                                         {},
@@ -133,10 +136,14 @@ func TestBranch(t *testing.T) {
 	}
 	for age, want := range map[time.Duration]int{0: 1, commands.Lasts - 1: 1, commands.Lasts: 0, -2 * time.Hour: 0} {
 		contains := func(commit string) bool { return commit == other }
-		if got := commands.Approved(all, noon.Add(age), contains); len(got) != want {
+		got := commands.Approved(all, noon.Add(age), contains)
+		if len(got) != want {
 			t.Errorf("after %s %v are approved", age, got)
 		}
-		if got := commands.Approved(waits, noon.Add(age), contains); len(got) > 0 {
+		if len(got) == 1 && got[0].Removals.Digest() != digest {
+			t.Errorf("after %s the removals that are approved are %v", age, got[0].Removals)
+		}
+		if got := commands.Approved(waits, noon.Add(age), func(string) bool { return true }); len(got) > 0 {
 			t.Errorf("of a pull request that is not merged %v are approved", got)
 		}
 		if got := commands.Approved(all, noon.Add(age), func(string) bool { return false }); len(got) > 0 {
@@ -147,11 +154,87 @@ func TestBranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"7-5.json": string(garbled), "7-1.json": "{", "7-2.json": `{"verb": "approve-prune", "digest": "*", "pullRequest": 7, "comment": 2}`, "7-4.json": `{"verb": "approve-prune", "digest": "` + digest + `", "pullRequest": 7, "comment": 4, "removals": [{"clusters": ["us"], "objects": [{"kind": "Namespace", "name": "a"}]}]}`, "8-3.json": `{"verb": "preview", "pullRequest": 7, "comment": 3}`} {
+	for name, text := range map[string]string{"7-5.json": string(garbled), "7-1.json": "{", "7-6.json": `{"verb": "approve-prune", "pullRequest": 7, "comment": 6}`, "7-7.json": `{"verb": "preview", "pullRequest": 7, "comment": 7, "by": 5}`, "7-2.json": `{"verb": "approve-prune", "digest": "*", "pullRequest": 7, "comment": 2}`, "7-4.json": `{"verb": "approve-prune", "digest": "` + digest + `", "pullRequest": 7, "comment": 4, "removals": [{"clusters": ["us"], "objects": [{"kind": "Namespace", "name": "a"}]}]}`, "8-3.json": `{"verb": "preview", "pullRequest": 7, "comment": 3}`} {
 		folder := files.NewFolder([]files.Entry{files.FileEntry(name, files.NewBlob([]byte(text)))})
 		root := files.NewFolder([]files.Entry{files.DirEntry("orders", folder)})
 		if all, strange := commands.Decode(root); len(all) > 0 || len(strange) != 1 {
 			t.Errorf("%s is %+v", text, all)
+		}
+	}
+}
+
+// Commands are read in the order of their comments, which is not that of their files.
+func TestTheOrderOfCommands(t *testing.T) {
+	change := commands.Change{Taken: []commands.Command{order(10, commands.Preview), order(9, commands.Preview)}}
+	u, err := change.Update(git.Head{}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, _ := commands.Decode(u.Tree); len(all) != 2 || all[0].Comment != 9 {
+		t.Errorf("they are %+v", all)
+	}
+}
+
+// The commit says what became of each command: of one in its subject, and of several below it.
+func TestWhatTheCommitSays(t *testing.T) {
+	preview, merged := order(2, commands.Preview), order(3, commands.ApprovePrune)
+	merged.Merged = other
+	said, approval := aimed(rollouts.Stop, "", ""), "approve-prune "+digest+" "+head
+	for _, tt := range []struct {
+		name   string
+		change commands.Change
+		want   string
+	}{
+		{"one is taken", commands.Change{Taken: []commands.Command{preview}}, "preview " + head + ", by wendy on pull request 7\n"},
+		{"one is merged", commands.Change{Merged: []commands.Command{merged}}, "merged as " + other + ": pull request 7; " + approval + ", by wendy\n"},
+		{"one is void", commands.Change{Void: []commands.Command{preview}}, "void: preview " + head + ", by wendy on pull request 7\n"},
+		{"one is given", commands.Change{Given: []commands.RolloutCommand{said}}, said.String() + ", by ann@example.com (cli)\n"},
+		{"one has ended", commands.Change{Ended: []commands.RolloutCommand{said}}, "ended: " + said.String() + ", by ann@example.com (cli)\n"},
+		{
+			"one is void and one is given", commands.Change{Void: []commands.Command{preview}, Given: []commands.RolloutCommand{said}},
+			"2 orders\n\nvoid: preview " + head + ", by wendy on pull request 7\n" + said.String() + ", by ann@example.com (cli)\n",
+		},
+	} {
+		u, err := tt.change.Update(git.Head{}, noon)
+		if err != nil || u.Message != tt.want {
+			t.Errorf("%s: it says %q, %v, want %q", tt.name, u.Message, err, tt.want)
+		}
+		if tt.change.Empty() {
+			t.Errorf("%s: it is said to be no change", tt.name)
+		}
+	}
+	if !new(commands.Change).Empty() {
+		t.Error("what changes nothing is said to be a change")
+	}
+}
+
+// Of a preview, merged or not, nothing is approved, and it waits for nothing.
+func TestAPreviewApprovesNothing(t *testing.T) {
+	merged := order(2, commands.Preview)
+	merged.Merged = other
+	for _, o := range []commands.Command{order(1, commands.Preview), merged} {
+		if got := commands.Approved([]commands.Command{o}, noon, func(string) bool { return true }); len(got) > 0 || o.Waits() {
+			t.Errorf("of %+v %+v are approved", o, got)
+		}
+	}
+}
+
+// A command about a roll-out counts by whoever may write, and by no bot, wherever it is made.
+func TestJudgeComment(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		comment forge.Comment
+		may     forge.Permission
+		want    string
+	}{
+		{"who may write", forge.Comment{}, forge.Write, ""},
+		{"who may read", forge.Comment{}, forge.Read, "it takes the permission to write"},
+		{"who may write, and edited it", forge.Comment{Edited: true}, forge.Write, "was edited"},
+		{"a bot that may write", forge.Comment{Author: forge.User{Bot: true}}, forge.Write, "a bot"},
+		{"Waybill itself", forge.Comment{Mine: true}, forge.Admin, "a bot"},
+	} {
+		if why := commands.JudgeComment(&tt.comment, tt.may); !strings.Contains(why, tt.want) || (why == "") != (tt.want == "") {
+			t.Errorf("%s: %q, want %q", tt.name, why, tt.want)
 		}
 	}
 }

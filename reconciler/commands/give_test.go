@@ -23,9 +23,11 @@ type busy struct {
 	*twin.Repo
 
 	others int
+	asked  int // how often
 }
 
 func (b *busy) Publish(ctx context.Context, updates []git.Update) ([]files.ID, error) {
+	b.asked++
 	if b.others > 0 {
 		b.others--
 		change := commands.Change{Given: []commands.RolloutCommand{stop(fmt.Sprintf("other-%d", b.others), noon)}}
@@ -77,6 +79,7 @@ func TestGive(t *testing.T) {
 		"alone":           {0, []string{"ann", "recent"}, false},
 		"after some":      {2, []string{"ann", "other-0", "other-1", "recent"}, false},
 		"after five":      {5, []string{"ann", "other-0", "other-1", "other-2", "other-3", "other-4", "recent"}, false},
+		"after six":       {6, nil, true},
 		"after very many": {99, nil, true},
 	} {
 		repo := twin.New("fleet")
@@ -89,7 +92,7 @@ func TestGive(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := stop("ann", noon)
-		id, err := commands.Give(t.Context(), &busy{repo, test.others}, &c, git.Author{Name: "An<n>\n", Email: "ann@example.com"})
+		id, err := commands.Give(t.Context(), &busy{Repo: repo, others: test.others}, &c, git.Author{Name: "An<n>\n", Email: "ann@example.com"})
 		if (err != nil) != test.fails || !test.fails && !slices.Equal(given(t, repo), test.want) {
 			t.Errorf("%s: %v, and there are %q, want %q", name, err, given(t, repo), test.want)
 			continue
@@ -99,11 +102,81 @@ func TestGive(t *testing.T) {
 			t.Errorf("%s: %s is by %+v, and the head is %s", name, id, head.Author, head.Commit)
 		}
 	}
-	refusing := twin.New("fleet")
+	refusing := &busy{Repo: twin.New("fleet")}
 	refusing.Refuse(commands.Branch)
 	c := stop("ann", noon)
-	if id, err := commands.Give(t.Context(), refusing, &c, git.Author{Email: "ann@example.com"}); err == nil || id != "" {
-		t.Errorf("the server takes nothing, and it is %q, %v", id, err)
+	if id, err := commands.Give(t.Context(), refusing, &c, git.Author{Email: "ann@example.com"}); err == nil || id != "" || refusing.asked != 1 {
+		t.Errorf("the server takes nothing, and it is %q, %v, after it was asked %d times", id, err, refusing.asked)
+	}
+}
+
+// away is a repository that does not answer one kind of question.
+type away struct {
+	*twin.Repo
+
+	heads, fetch, branch error
+}
+
+func (a away) Heads(ctx context.Context) (map[string]files.ID, error) {
+	heads, _ := a.Repo.Heads(ctx)
+	return heads, a.heads
+}
+
+func (a away) Fetch(context.Context, ...string) error { return a.fetch }
+
+func (a away) Branch(ctx context.Context, name string) (git.Head, bool, error) {
+	head, ok, _ := a.Repo.Branch(ctx, name)
+	return head, ok, a.branch
+}
+
+// A server that does not answer is no server without commands: nothing is written there, and nothing is said to be so.
+func TestAServerThatDoesNotAnswer(t *testing.T) {
+	down := errors.New("the server is down")
+	for name, at := range map[string]away{"its heads": {heads: down}, "what it has": {fetch: down}, "a branch": {branch: down}} {
+		at.Repo = twin.New("fleet")
+		at.Write(commands.Branch, "orders", twin.Tree{"format": twin.File([]byte("1"))}.Folder())
+		at.Write(state.Branch, "state", twin.Tree{"rollouts/team/web.yaml": twin.File([]byte("phase: ["))}.Folder())
+		c := stop("ann", noon)
+		if _, err := commands.Give(t.Context(), at, &c, git.Author{Email: "ann@example.com"}); !errors.Is(err, down) || len(given(t, at.Repo)) > 0 {
+			t.Errorf("it does not tell %s, and a command is given: %v", name, err)
+		}
+		if _, err := commands.FindRollout(t.Context(), at, "team/web"); at.heads == nil && !errors.Is(err, down) {
+			t.Errorf("it does not tell %s, and a roll-out is %v", name, err)
+		}
+		if _, _, err := commands.Recorded(t.Context(), at); at.branch != nil && !errors.Is(err, down) {
+			t.Errorf("it does not tell %s, and what is recorded is %v", name, err)
+		}
+	}
+	none := away{Repo: twin.New("fleet"), fetch: down}
+	if head, err := commands.Head(t.Context(), none, nil); err != nil || head.Tree != nil {
+		t.Errorf("a branch that is not there is asked for: %+v, %v", head, err)
+	}
+}
+
+// What is recorded are the roll-outs that can be read, and why others cannot; where nothing was published, it is nothing.
+func TestRecorded(t *testing.T) {
+	repo := twin.New("fleet")
+	if all, unreadable, err := commands.Recorded(t.Context(), repo); len(all)+len(unreadable) > 0 || err != nil {
+		t.Errorf("where nothing is published it is %v, %v, %v", all, unreadable, err)
+	}
+	sound := going("shop", "web", rollouts.Updating)
+	folder, err := rollouts.Encode([]rollouts.Rollout{sound}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := twin.Tree{"rollouts/team/web.yaml": twin.File([]byte("phase: ["))}
+	for path, e := range folder.All() {
+		recorded[rollouts.Folder+"/"+path] = e
+	}
+	repo.Write(state.Branch, "state", recorded.Folder())
+	all, unreadable, err := commands.Recorded(t.Context(), repo)
+	if len(all) != 1 || all[0].Unit != sound.Unit || unreadable[rollouts.Unit{Namespace: "team", Name: "web"}] == nil || err != nil {
+		t.Errorf("it is %+v, %v, %v", all, unreadable, err)
+	}
+	for _, named := range []string{"shop/web", "web"} {
+		if r, err := commands.FindRollout(t.Context(), repo, named); err != nil || r.Unit != sound.Unit {
+			t.Errorf("%s is %+v, %v", named, r, err)
+		}
 	}
 }
 
@@ -115,7 +188,7 @@ func TestContains(t *testing.T) {
 	for _, test := range []struct {
 		commit, other string
 		want          bool
-	}{{second, first, true}, {second, second, true}, {first, second, false}, {second, other, false}, {other, first, false}, {second, "main", false}, {"main", first, false}, {"", "", false}} {
+	}{{second, first, true}, {second, second, true}, {first, second, false}, {second, other, false}, {"main", strings.Repeat("0", 40), false}, {strings.Repeat("0", 40), "main", false}, {other, first, false}, {second, "main", false}, {"main", first, false}, {"", "", false}} {
 		if is := commands.Contains(t.Context(), repo, test.commit, test.other); is != test.want {
 			t.Errorf("%.7s contains %.7s: %t", test.commit, test.other, is)
 		}
@@ -152,6 +225,7 @@ func TestCountable(t *testing.T) {
 		{rules(false, false, render.BypassSigned), rollouts.Stop, false, ""},
 		{rules(true, false, render.BypassAllowed), rollouts.Stop, false, "takes only signed commands"},
 		{rules(true, false, render.BypassAllowed), rollouts.Stop, true, ""},
+		{rules(false, false, render.BypassAllowed), rollouts.Approve, false, ""},
 		{rules(false, true, render.BypassAllowed), rollouts.Approve, false, "has to say who gave it"},
 		{rules(false, true, render.BypassAllowed), rollouts.Approve, true, ""},
 		{rules(false, true, render.BypassAllowed), rollouts.Stop, false, ""},
@@ -215,12 +289,16 @@ func TestSuggest(t *testing.T) {
 
 func TestNamedRollout(t *testing.T) {
 	all := []rollouts.Rollout{going("shop", "web", rollouts.Updating), going("team", "api", rollouts.Stopped), going("team", "web", rollouts.Done)}
+	for named, want := range map[string]string{"shop/web": "shop/web", "api": "team/api", "api@" + run[:1]: "team/api", "team/web@" + run: "team/web"} {
+		if r, err := commands.NamedRollout(all, named); err != nil || r.Unit.String() != want {
+			t.Errorf("%s: %v, %v, want %s", named, r, err, want)
+		}
+	}
 	for named, want := range map[string]string{
-		"shop/web": "shop/web", "api": "team/api", "api@" + run[:1]: "team/api", "team/web@" + run: "team/web",
-		"web": "web may be shop/web, team/web; write the whole name", "api@": "is not the run of team/api", "api@" + run + "0": "is not the run of team/api", "team/wep": "does not go out in stages",
+		"web": "web may be shop/web, team/web; write the whole name", "api@": "is not the run of team/api", "api@" + run + "0": "is not the run of team/api",
+		"team/wep": "does not go out in stages; did you mean \"team/web\"?", "elsewhere": "does not go out in stages; there are shop/web, team/api, team/web",
 	} {
-		r, err := commands.NamedRollout(all, named)
-		if is := fmt.Sprint(err); err == nil && r.Unit.String() != want || err != nil && !strings.Contains(is, want) {
+		if r, err := commands.NamedRollout(all, named); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %s", named, r, err, want)
 		}
 	}

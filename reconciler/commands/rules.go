@@ -97,8 +97,8 @@ func isSame(who string, a git.Author) bool {
 			pattern = in
 		}
 		fits := func(name string) bool {
-			ok, err := path.Match(pattern, name)
-			return name != "" && (name == pattern || err == nil && ok)
+			ok, _ := path.Match(pattern, name) // what is no pattern matches nothing
+			return name != "" && (name == pattern || ok)
 		}
 		if slices.ContainsFunc(of, fits) {
 			return true
