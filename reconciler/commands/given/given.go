@@ -128,9 +128,7 @@ func (s *session) ofTrailer(h *git.Head, said *commands.Spoken, n int) candidate
 	if was := s.rollout(c.Unit); was != nil {
 		stages = was.Status.Stages
 	}
-	if said.Of != "" {
-		c.Stage, c.Cluster = said.Aim(stages)
-	}
+	c.Stage, c.Cluster = said.Aim(stages)
 	return c
 }
 

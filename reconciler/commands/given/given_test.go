@@ -1,7 +1,6 @@
 package given_test
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/sources/files"
-	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/signing"
 	"github.com/waybill-dev/waybill/test/twin"
 )
@@ -158,27 +156,10 @@ func TestWhoGaveACommand(t *testing.T) {
 // Whoever wrote a commit of a branch that was merged is an author of what goes out, and who wrote what was there before is none.
 func TestAuthorsOfWhatWasMerged(t *testing.T) {
 	w := newWorld(t, "commands: {notAuthor: true}")
-	base, err := w.repo.Commit(t.Context(), w.base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit := func(to, message string, parents ...files.ID) files.ID {
-		t.Helper()
-		heads, err := w.repo.Heads(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids, err := w.repo.Publish(t.Context(), []git.Update{{Branch: to, Old: heads[to], After: parents, Tree: base.Tree, Message: message}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ids[0]
-	}
-	topic := commit("topic", "work\n\nCo-authored-by: Wendy <wendy@example.com>", base.Commit)
-	before := commit("main", "what was there before\n\nCo-authored-by: Ann <ann@example.com>", base.Commit)
-	w.head = commit("main", "merge topic", before, topic)
-	w.state.Published.Commit = w.head.String()
-	w.state.Rollouts[0].Status.Base.Commit, w.state.Rollouts[0].Status.Target.Commit = before.String(), w.head.String()
+	topic := w.merges("topic", "work\n\nCo-authored-by: Wendy <wendy@example.com>", w.base)
+	before := w.merges("main", "what was there before\n\nCo-authored-by: Ann <ann@example.com>", w.base)
+	w.head = w.merges("main", "merge topic", before, topic)
+	w.runs(before)
 	w.writes("wendy", said(rollouts.Approve, "canary"))
 	if got := w.one(); !strings.Contains(got, "wendy@example.com wrote a commit of what is approved") {
 		t.Errorf("who wrote what was merged: %s", got)
@@ -285,20 +266,6 @@ func TestTrailers(t *testing.T) {
 	if all, ignored := w.reads(w.repo); len(all)+len(ignored) > 0 {
 		t.Errorf("what was planned commands again: %+v, %+v", all, ignored)
 	}
-}
-
-// lacking is a repository that lacks a commit.
-type lacking struct {
-	*twin.Repo
-
-	commit files.ID
-}
-
-func (l lacking) Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, error) {
-	if id == l.commit {
-		return git.Head{}, nil, git.ErrMissing
-	}
-	return l.Repo.Root(ctx, id)
 }
 
 // A range that cannot be walked commands nothing.
