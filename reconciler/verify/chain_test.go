@@ -86,7 +86,7 @@ func TestAChainVerifies(t *testing.T) {
 		{ids[len(ids)-1][:8], 4, 2},
 	} {
 		c, told, done, err := s.chain(tt.from)
-		if err != nil || !c.Same || c.State != tt.state || c.Clusters != tt.clusters || told != tt.state || done != tt.state {
+		if err != nil || !c.Same || c.State != tt.state || c.Clusters != tt.clusters || told != tt.state || done != tt.state || c.From != ids[tt.state-1] || c.To != ids[0] {
 			t.Errorf("from %q: %+v, told of %d and %d, %v", tt.from, c, told, done, err)
 		}
 	}

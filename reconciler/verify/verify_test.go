@@ -69,8 +69,7 @@ func (s *site) by(version string) *reconciler.Reconciler {
 // publish publishes a ConfigMap with a value to both clusters.
 func (s *site) publish(value string) {
 	s.Helper()
-	s.source["a.yaml"] = twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: " + value + "}\n"))
-	s.repo.Write("main", value, s.source.Folder())
+	s.writes(value)
 	if _, err := s.by("v1").Publish(s.Context(), "main"); err != nil {
 		s.Fatal(err)
 	}
@@ -214,8 +213,8 @@ func TestOneFolderOfASharedBranch(t *testing.T) {
 		t.Errorf("a commit by hand verifies: %+v", v)
 	}
 	for _, what := range []string{"ap", shared + ":ap", "none/such"} {
-		if v, err := s.verify(what, "v1"); err == nil {
-			t.Errorf("%s, which is not there, verifies: %+v", what, v)
+		if v, err := s.verify(what, "v1"); err == nil || !strings.Contains(err.Error(), "there is no ") {
+			t.Errorf("%s, which is not there, verifies: %+v, %v", what, v, err)
 		}
 	}
 }
