@@ -78,6 +78,7 @@ func TestWhoAllowed(t *testing.T) {
 		"this, by nobody known":     {Allowance{Named: "x " + digest}, "whoever ran publish --allow-prune, at 2026-11-28T12:00:00Z", now},
 		"by name, and by a comment": {Allowance{Named: digest, Approved: []Approval{approval}}, "whoever ran publish --allow-prune, at 2026-11-28T12:00:00Z", now},
 		"by a comment":              {Allowance{Approved: []Approval{{Digest: "x"}, approval}}, "wendy on pull request 7, comment 9, at 2026-11-28T12:00:00Z", now},
+		"by a comment of before":    {Allowance{Approved: []Approval{{By: "wendy", PullRequest: 7, Digest: digest}}}, "wendy on pull request 7", time.Time{}},
 		"by a trailer":              {Allowance{Approved: []Approval{{Digest: "x"}}}, "the trailer of commit abc", time.Time{}},
 	} {
 		held := []Held{{Cluster: "eu"}, {Cluster: "us"}}
@@ -114,7 +115,7 @@ func TestAClusterIsAllowedByItsName(t *testing.T) {
 	if by.All() || !(&Allowance{Named: AllowAll}).All() || (&Allowance{Named: AllowAll + " x"}).All() {
 		t.Error("everything is allowed by the word for it, and by nothing else")
 	}
-	if by.Allows(sources.Revision{}, "cluster/us") || by.Allows(sources.Revision{}, "") {
+	if by.Allows(sources.Revision{}, "cluster/us") || by.Allows(sources.Revision{}, "") || (&Allowance{Approved: []Approval{{By: "wendy"}}}).Allows(sources.Revision{}, "") {
 		t.Error("a digest that is none is allowed")
 	}
 }
@@ -156,6 +157,7 @@ func TestWhatIsSaidOfHeldClusters(t *testing.T) {
 		hint string
 	}{
 		"a few":             {Held{Cluster: "eu", Hold: hold(false, "x", "y")}, Allowance{}, "cluster eu is held: it is much: ConfigMap/a/x (it left); ConfigMap/a/y (it left)", `put the trailer "Waybill-Allow-Prune: d1" on a commit, or publish with --allow-prune`},
+		"three":             {Held{Cluster: "eu", Hold: hold(false, "x", "y", "z")}, Allowance{}, "cluster eu is held: it is much: ConfigMap/a/x (it left); ConfigMap/a/y (it left); ConfigMap/a/z (it left)", ""},
 		"many, by comments": {Held{Cluster: "eu", Hold: hold(false, "w", "x", "y", "z")}, Allowance{ByComment: true}, "cluster eu is held: it is much: ConfigMap/a/w (it left); ConfigMap/a/x (it left); ConfigMap/a/y (it left); and 1 more", "/waybill approve-prune DIGEST HEAD"},
 		"an edit":           {Held{Cluster: "eu", Hold: hold(true, "x")}, Allowance{}, "cluster eu is held: it is much; it would lose ConfigMap/a/x (it left)", ""},
 		"nothing is named":  {Held{Cluster: "eu", Hold: hold(false)}, Allowance{}, "cluster eu is held: it is much", ""},

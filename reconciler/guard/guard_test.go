@@ -75,8 +75,18 @@ func TestJudge(t *testing.T) {
 		{"what is labelled moves", "ConfigMap/a ConfigMap/kept", "ConfigMap/a", func(g *Guard, _ *tree.Published) {
 			g.InSource = func(object.Ref) bool { return true }
 		}, ""},
+		{"nobody knows what is wanted, and nothing changes", many, many, func(g *Guard, _ *tree.Published) { g.HoldReason = "nobody knows" }, ""},
+		{"only Namespaces are left, and the rest is elsewhere", "ConfigMap/a Namespace/a", "Namespace/a", func(g *Guard, _ *tree.Published) {
+			g.Nowhere = func(object.Ref) bool { return false }
+		}, ""},
+		{"the last goes beside one that was approved", "ConfigMap/a ConfigMap/b", "", func(g *Guard, _ *tree.Published) {
+			g.Nowhere = func(object.Ref) bool { return false }
+			g.Approved = func(r object.Ref, _ string) bool { return r.Name == "a" }
+		}, "it would lose all it holds, 1 of 2 objects"},
+		{"all is replaced, also what is labelled", "ConfigMap/a ConfigMap/kept", "ConfigMap/b", nil, "it would lose all it holds, 2 of 2"},
 		{"nobody knows what is wanted", many, many + " ConfigMap/f", func(g *Guard, _ *tree.Published) { g.HoldReason = "nobody knows" }, "nobody knows"},
 		{"what goes may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) { g.ContentUnknown = true }, "cannot be rendered"},
+		{"something comes, and more may be in a release", many, many + " ConfigMap/f", func(g *Guard, _ *tree.Published) { g.ContentUnknown = true }, ""},
 		{"what placed it may be in a release", many, "ConfigMap/a ConfigMap/b ConfigMap/c ConfigMap/d", func(g *Guard, _ *tree.Published) {
 			g.ContentUnknown, g.InSource = true, func(object.Ref) bool { return true }
 		}, "cannot be rendered"},
@@ -85,6 +95,7 @@ func TestJudge(t *testing.T) {
 		{"somebody else's branch", "", many, func(_ *Guard, p *tree.Published) {
 			p.Built, p.Foreign = nil, map[string]files.Entry{"README": {}}
 		}, "not written by Waybill"},
+		{"files of others beside ours", many, many + " ConfigMap/f", func(_ *Guard, p *tree.Published) { p.Foreign = map[string]files.Entry{"README": {}} }, ""},
 		{"a new cluster", "", many, func(_ *Guard, p *tree.Published) { p.Built = nil }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,6 +128,11 @@ func TestAnEditThatIsNoManifest(t *testing.T) {
 	hold := (&Guard{}).Judge(Next{Cluster: "eu", Tree: treeOf(t, "ConfigMap/a"), Objects: 1, Flux: tree.Flux{Before: p}})
 	if hold == nil || !strings.Contains(hold.Reason, "somebody else edited files of the branch: "+path) || len(hold.Removals) > 0 {
 		t.Errorf("it is held: %+v", hold)
+	}
+	p.Edited = false
+	hold = (&Guard{}).Judge(Next{Cluster: "eu", Tree: treeOf(t, "ConfigMap/a"), Objects: 1, Flux: tree.Flux{Before: p}})
+	if hold == nil || !strings.HasPrefix(hold.Reason, "what the branch holds cannot be read: ") {
+		t.Errorf("where nobody edited it, it is held: %+v", hold)
 	}
 }
 
@@ -212,6 +228,10 @@ func TestAHoldForTwoReasonsNamesWhatIsLost(t *testing.T) {
 	if len(hold.Removals) != 1 || hold.Removals[0].Object.Name != "b" {
 		t.Errorf("it would lose %+v", hold.Removals)
 	}
+	hold = g.Judge(Next{Cluster: "eu", Tree: treeBy(t, fluxsync.FormSingle, "ConfigMap/a ConfigMap/b"), Objects: 2, Flux: tree.Flux{Sync: syncBy(fluxsync.FormSingle), Before: before}})
+	if hold == nil || !strings.HasPrefix(hold.Reason, "2 objects would go back to the root") || len(hold.Removals) > 0 {
+		t.Errorf("where nothing is lost, it is held: %+v", hold)
+	}
 }
 
 // TestWhatAllowsRemovals: a digest that somebody names, or the trailer of a commit, unless comments are asked for.
@@ -226,6 +246,7 @@ func TestWhatAllowsRemovals(t *testing.T) {
 		"a trailer":                    {Allowance{}, named, true},
 		"a trailer beside comments":    {Allowance{ByComment: true}, named, false},
 		"by name beside comments":      {Allowance{ByComment: true, Named: "eu 0123456789abcdef"}, named, true},
+		"everything by name":           {Allowance{ByComment: true, Named: AllowAll}, sources.Revision{}, true},
 		"an approval of another one":   {Allowance{ByComment: true, Approved: []Approval{{Digest: "fedcba9876543210"}}}, named, false},
 		"an approval in the old form":  {Allowance{ByComment: true, Approved: []Approval{{Digest: "0123456789abcdef"}}}, sources.Revision{}, true},
 		"an approval without a digest": {Allowance{Approved: []Approval{{}}}, sources.Revision{}, false},
