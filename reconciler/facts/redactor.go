@@ -115,11 +115,8 @@ func (c *redactor) of(ch *Changed, m *reports.Cluster) {
 
 // look fills in the fields that change.
 func (c *redactor) look(ch *Changed) {
-	if ch.Verb != "changed" {
-		return
-	}
 	old, now := contentOf(ch.Path, ch.old), contentOf(ch.Path, ch.now)
-	if old == nil || now == nil {
+	if old == nil || now == nil { // it was added or removed, or cannot be read
 		return
 	}
 	ch.Fields = fields.Diff(old, now, c.secrets)

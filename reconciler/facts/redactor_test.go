@@ -50,6 +50,7 @@ func TestNoValueOfASecretIsShown(t *testing.T) {
 		{"one that ends with a line, without it", "data: {p: Q0FOQVJZCg==}", "x", "is CANARY!", "CANARY"},
 		{"one that goes", "stringData: {p: CANARY}", "is CANARY", "x", "CANARY"},
 		{"another value", "stringData: {p: CANARY}", "x", "is shown", ""},
+		{"one of four letters", "stringData: {p: CANA}", "x", "is CANA", "CANA"},
 		{"one as short as any word", "stringData: {p: abc}", "x", "is abc", ""},
 	} {
 		for _, side := range []string{"before", "after"} {
@@ -86,6 +87,50 @@ func TestOfWhatAReleaseRendersLittleIsShown(t *testing.T) {
 		got := shown(c, tt.cluster, fmt.Sprintf(web, tt.namespace, 1, "x:1", "CANARY-1"), fmt.Sprintf(web, tt.namespace, 2, "x:2", "CANARY-2"))
 		if strings.Contains(got, "CANARY") == tt.rendered || !strings.Contains(got, "x:2") || !strings.Contains(got, "replicas 1 2") || !strings.Contains(got, ".value") {
 			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+}
+
+// TestWhatAReleaseRenderedIsReadOfEachState: of the one before a change, and of the one after it.
+func TestWhatAReleaseRenderedIsReadOfEachState(t *testing.T) {
+	const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: %q}\n"
+	eu := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}
+	none, rendered := twin.Tree{}.Folder(), twin.Tree{"releases/shop/a-helmrelease.json": twin.File([]byte(
+		`{"release": {"kind": "HelmRelease", "namespace": "shop", "name": "a"}, "objects": [{"kind": "ConfigMap", "namespace": "shop", "name": "a"}]}`))}.Folder()
+	for name, states := range map[string][]*files.Folder{"before": {rendered, none}, "after": {none, rendered}, "at the first publication": {nil, rendered}} {
+		if got := shown(newRedactor(states...), eu, fmt.Sprintf(config, "x"), fmt.Sprintf(config, "CANARY")); !strings.HasPrefix(got, "data.k ") || strings.Contains(got, "CANARY") {
+			t.Errorf("rendered %s: %s", name, got)
+		}
+	}
+	if got := shown(newRedactor(none, nil), eu, fmt.Sprintf(config, "x"), fmt.Sprintf(config, "shown")); !strings.Contains(got, "shown") {
+		t.Errorf("rendered by nobody: %s", got)
+	}
+}
+
+// TestOfWhatCannotBeReadNoFieldIsShown: neither of a manifest that came or went, nor where one of the two is none; and files that are
+// where Secrets are not say nothing.
+func TestOfWhatCannotBeReadNoFieldIsShown(t *testing.T) {
+	const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: shown}\n"
+	eu := &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}
+	for name, of := range map[string][2]string{"before": {"hot: [", config}, "after": {config, "hot: ["}} {
+		if got := shown(newRedactor(), eu, of[0], of[1]); got != "" {
+			t.Errorf("it cannot be read %s: %s", name, got)
+		}
+	}
+	for name, ch := range map[string]*Changed{"added": changed("a.yaml", nil, manifest(config)), "removed": changed("a.yaml", manifest(config), nil)} {
+		c := newRedactor()
+		c.of(ch, &reports.Cluster{Registered: eu})
+		if c.look(ch); ch.Verb != name || len(ch.Fields) > 0 || ch.Ref != (object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "a"}) {
+			t.Errorf("%s: %+v", name, ch)
+		}
+	}
+	c := newRedactor()
+	for _, odd := range []twin.Tree{
+		{tree.ManifestDir: twin.File(nil)}, {tree.ManifestDir + "/a.yaml": twin.File(nil)}, {tree.ManifestDir + "/shop/secret": twin.File(nil)},
+		{tree.ManifestDir + "/shop/secret/a.yaml": twin.File([]byte("hot: ["))},
+	} {
+		if c.learn(odd.Folder()); len(c.secrets) > 0 {
+			t.Errorf("%v has the secrets %q", odd, c.secrets)
 		}
 	}
 }
