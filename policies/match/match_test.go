@@ -99,8 +99,9 @@ func TestWhy(t *testing.T) {
 
 // Whoever selects any kind selects what nobody else names, too, each once, and behind whoever names it.
 func TestPoliciesOfAnyKind(t *testing.T) {
-	ix := New(load(t, "shop/a: , name: other}, {apiVersion: '*', kind: '*'", "shop/b: ", "z: , name: none}, {apiVersion: '*', kind: '*', namespace: shop"))
-	for kind, want := range map[string]string{"Deployment": "b a z", "StatefulSet": "a z"} {
+	ix := New(load(t, "shop/a: , name: other}, {apiVersion: '*', kind: '*'", "shop/b: ",
+		"shop/c: , name: none}, {apiVersion: apps/v1, kind: StatefulSet", "z: , name: none}, {apiVersion: '*', kind: '*', namespace: shop"))
+	for kind, want := range map[string]string{"Deployment": "b a z", "StatefulSet": "c a z", "DaemonSet": "a z"} {
 		of := policies.Subject{APIVersion: "apps/v1", Ref: object.Ref{Group: "apps", Kind: kind, Namespace: "shop", Name: "web"}, File: "web.yaml"}
 		var names []string
 		for _, c := range ix.Candidates(of) {
@@ -110,23 +111,30 @@ func TestPoliciesOfAnyKind(t *testing.T) {
 			t.Errorf("of a %s the candidates are %s, want %s", kind, got, want)
 		}
 		rendered := of
-		if rendered.File = ""; len(ix.Candidates(rendered)) != strings.Count(want, "b") {
+		if rendered.File = ""; len(ix.Candidates(rendered)) != strings.Count(want, "b")+strings.Count(want, "c") {
 			t.Errorf("what a release renders is claimed by its kind: %v", ix.Candidates(rendered))
 		}
 	}
 }
 
-// A policy that selects a template by its kind and by any kind matches it once, as closely as it can.
-func TestAPolicyThatNamesAKindAndAnyKindMatchesOnce(t *testing.T) {
-	ix := New(load(t, "shop/a: , labelSelector: {matchLabels: {team: blue}}}, {apiVersion: '*', kind: '*'"))
-	web := web
-	web.File = "web.yaml"
-	cs := ix.Candidates(web)
-	if len(cs) != 1 || cs[0].Implicit != policies.MatchByLabel {
-		t.Errorf("the candidates are %v", cs)
-	}
-	if winner, losers := ix.Losers(web); winner == nil || losers != nil {
-		t.Errorf("%v wins, and %v lose", winner, losers)
+// A policy that selects a template by several selectors matches it once, as closely as it can.
+func TestAPolicyMatchesOnce(t *testing.T) {
+	for name, selectors := range map[string]string{
+		"by its kind and by any kind": ", labelSelector: {matchLabels: {team: blue}}}, {apiVersion: '*', kind: '*'",
+		"by its kind twice":           "}, {apiVersion: apps/v1, kind: Deployment, labelSelector: {matchLabels: {team: blue}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			ix := New(load(t, "shop/a: "+selectors))
+			web := web
+			web.File = "web.yaml"
+			cs := ix.Candidates(web)
+			if len(cs) != 1 || cs[0].Implicit != policies.MatchByLabel {
+				t.Errorf("the candidates are %v", cs)
+			}
+			if winner, losers := ix.Losers(web); winner == nil || losers != nil {
+				t.Errorf("%v wins, and %v lose", winner, losers)
+			}
+		})
 	}
 }
 
