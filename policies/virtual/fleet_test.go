@@ -26,6 +26,10 @@ func TestNewFindsWhatIsWrong(t *testing.T) {
 		{"two locations", []karmada.Cluster{host("u"), with(cluster("a"), "u"), with(cluster("b"), "")}, ""},
 		{"only one knows its id", []karmada.Cluster{host(""), with(cluster("a"), "u")}, ""},
 		{"no host", []karmada.Cluster{*cluster("a")}, `a: its host "edge" is not registered`},
+		{
+			"no host for two, with one suffix", []karmada.Cluster{*cluster("a", karmada.SuffixAnnotation, "-x"), *cluster("b", karmada.SuffixAnnotation, "-x")},
+			`a: its host "edge" is not registered; b: its host "edge" is not registered`,
+		},
 		{"a host that is virtual", []karmada.Cluster{host(""), *cluster("a"), *cluster("b", karmada.VirtualOfAnnotation, "a")}, "b: its host a is virtual itself, of edge"},
 		{
 			"one suffix",
@@ -98,6 +102,17 @@ func TestClashes(t *testing.T) {
 				t.Errorf("clashes are %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestHost holds on whose API server a cluster is.
+func TestHost(t *testing.T) {
+	f := fleet.New([]karmada.Cluster{*cluster("a"), *cluster("b", karmada.VirtualOfAnnotation, "gone"), hostNamed("edge")})
+	v := virtual.New(f)
+	for i, want := range []int{2, virtual.Nowhere, 2} {
+		if got := v.Host(i); got != want {
+			t.Errorf("%s is on the API server of %d, want %d", f.Clusters()[i].Name, got, want)
+		}
 	}
 }
 

@@ -130,10 +130,7 @@ func labelled(r *rewriter, v any) (any, bool) {
 // subject is whom a binding of RBAC is about: a ServiceAccount, or as User or Group what an API
 // server calls ServiceAccounts.
 func subject(r *rewriter, v any) (any, bool) {
-	s, ok := v.(map[string]any)
-	if !ok {
-		return v, false
-	}
+	s, _ := v.(map[string]any)
 	if textAt(s, "kind") == "ServiceAccount" {
 		return edit(s, path{"namespace"}, func(v any) (any, bool) { return named(r, v) })
 	}

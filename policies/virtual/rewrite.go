@@ -25,7 +25,7 @@ func (m *Mapping) Rewrite(content map[string]any, has func(namespace string) boo
 	group, _ := object.GroupVersion(textAt(content, "apiVersion"))
 	r := rewriter{
 		mapping: m, kind: object.GroupKind{Group: group, Kind: textAt(content, "kind")},
-		has: func(namespace string) bool { return namespace != "" && (namespace == own || has(namespace)) },
+		has: func(namespace string) bool { return namespace == own || has(namespace) },
 	}
 	for _, ref := range references[r.kind] {
 		next, _ := edit(content, ref.path, func(v any) (any, bool) { return ref.as(&r, v) })

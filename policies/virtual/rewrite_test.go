@@ -100,6 +100,7 @@ func TestRewrite(t *testing.T) {
 			mapped + "spec: {egress: [{to: [{namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [db-bj]}]}}]}]}",
 		},
 		{"subjects that are none", rbac + "RoleBinding", meta + "subjects: [shop, {kind: ServiceAccount, name: a, namespace: 3}]", mapped + "subjects: [shop, {kind: ServiceAccount, name: a, namespace: 3}]"},
+		{"subjects that are none, of what has no namespace itself", rbac + "ClusterRoleBinding", plain + "subjects: [{kind: ServiceAccount, name: a, namespace: 3}, {kind: ServiceAccount, name: a, namespace: ''}, {kind: Group, name: 'system:serviceaccounts:'}]", plain + "subjects: [{kind: ServiceAccount, name: a, namespace: 3}, {kind: ServiceAccount, name: a, namespace: ''}, {kind: Group, name: 'system:serviceaccounts:'}]"},
 		{"a Namespace of somebody else's", "example.org/v1 Namespace", meta, mapped},
 		{"a Pod without a spec", "v1 Pod", meta + "spec: none", mapped + "spec: none"},
 		{

@@ -65,9 +65,6 @@ func (m *Mapping) Mapped(namespace string) bool {
 
 // Ref returns what an object of a template is called on the API server.
 func (m *Mapping) Ref(r object.Ref) object.Ref {
-	if m == nil {
-		return r
-	}
 	if isNamespace(r) {
 		r.Name = m.Namespace(r.Name)
 	}
