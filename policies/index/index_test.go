@@ -209,4 +209,35 @@ spec:
 	if marks = nil; taints(of(true, ready("True"))) != "" {
 		t.Error("a taint lasts that nobody remembers")
 	}
+	objs = object.Decode("all.yaml", []byte(source+strings.Replace(out, "NoExecute", "NoSchedule", 1))).Objects
+	for _, tt := range []struct {
+		name     string
+		observed map[string]*karmada.ClusterStatus
+		want     string
+	}{{"dead", notReady, "cluster.karmada.io/not-ready, dead"}, {"back", ready("True"), ""}} {
+		for range 2 { // the second time its fleet is remembered
+			if l := of(false, tt.observed); taints(l) != tt.want || l.Marks != nil || l.Stamped {
+				t.Errorf("where nothing fails over, what is %s has the taints %q, and there is remembered %v", tt.name, taints(l), l.Marks)
+			}
+		}
+	}
+}
+
+// TestVirtualClusters: the index knows which cluster is a part of which.
+func TestVirtualClusters(t *testing.T) {
+	const part = `
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: part, annotations: {waybill.dev/virtual-of: us}}
+spec: {syncMode: Pull}
+`
+	var m index.Memo
+	for range 2 { // the second time its fleet is remembered
+		l := of(t, object.Decode("all.yaml", []byte(source+part)).Objects, &m)
+		at, _ := l.Position("part")
+		if us, _ := l.Position("us"); l.Virtual.Host(at) != us || l.Virtual.Host(us) != us {
+			t.Errorf("the part is on %d, and us on %d, want %d", l.Virtual.Host(at), l.Virtual.Host(us), us)
+		}
+	}
 }
