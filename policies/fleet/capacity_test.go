@@ -64,6 +64,8 @@ func TestRoom(t *testing.T) {
 	medium := modelled(list("cpu", "7900m", "memory", "31Gi", "pods", "110"), 2, 1)
 	three := modelled(list("cpu", "12", "memory", "48Gi", "pods", "330"), 2, 3)
 	small := modelled(list("cpu", "900m", "memory", "3Gi", "pods", "110"), 0, 1)
+	uncounted := modelled(list("cpu", "8", "memory", "32Gi", "pods", "110"), 3, 1)
+	uncounted.Status.ResourceSummary.AllocatableModelings = nil
 	none, half := list(), list("cpu", "500m")
 	one, three3 := list("cpu", "1", "memory", "4Gi"), list("cpu", "3", "memory", "4Gi")
 	disk := list("ephemeral-storage", "1Gi")
@@ -115,6 +117,8 @@ func TestRoom(t *testing.T) {
 		{"0.9c/3Gi modelled, a resource outside the models", small, disk, 0},
 		{"0.9c/3Gi summed, half a cpu", summed(small), half, 1},
 		{"0.9c/3Gi summed, 3c/4Gi", summed(small), three3, 0},
+		{"models are not asked without requirements", modelled(list("pods", "500"), 3, 2), nil, 500},
+		{"models without numbers of nodes do not count, so that the sum does", uncounted, three3, 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -139,6 +139,8 @@ func TestMatcher(t *testing.T) {
 	const in, notIn = corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn
 	labelled := &metav1.LabelSelector{MatchLabels: map[string]string{"env": "prod"}}
 	bare := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}
+	regionless := cluster()
+	regionless.Spec.Region = ""
 	tests := []struct {
 		name     string
 		affinity *karmada.ClusterAffinity
@@ -179,6 +181,7 @@ func TestMatcher(t *testing.T) {
 		{"zone In when one of the zones is listed", fields("zone", in, "eu-1b"), cluster(), ""},
 		{"zone In when none is listed", fields("zone", in, "eu-2a"), cluster(), "field zone is [eu-1a eu-1b], want In [eu-2a]"},
 		{"zone NotIn when one of the zones is listed", fields("zone", notIn, "eu-1b"), cluster(), "field zone is [eu-1a eu-1b], want NotIn [eu-1b]"},
+		{"a region that is not given, of what has zones", fields("region", in, "eu"), regionless, "field region is empty, want In [eu]"},
 		{"no zones are in no list", fields("zone", in, "eu-1b"), bare, "field zone is empty, want In [eu-1b]"},
 		{"no zones are out of every list", fields("zone", notIn, "eu-1b"), bare, ""},
 		{

@@ -29,8 +29,9 @@ func TestLasting(t *testing.T) {
 	notReady := corev1.Taint{Key: karmada.TaintNotReady, Effect: corev1.TaintEffectNoSchedule}
 	unreachable := corev1.Taint{Key: karmada.TaintUnreachable, Effect: corev1.TaintEffectNoSchedule}
 	added := fleet.Mark{Key: "dead", Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Policy: true}
-	seen := added
+	seen, other := added, added
 	seen.Observed = true
+	other.Key, other.Observed = "else", true
 	mine := &karmada.ClusterTaintPolicy{Spec: karmada.ClusterTaintPolicySpec{
 		AddOnConditions: []karmada.MatchCondition{{ConditionType: "Mine", Operator: karmada.MatchConditionOpIn, StatusValues: []metav1.ConditionStatus{"False"}}}, Taints: dead.Spec.Taints,
 	}}
@@ -59,6 +60,7 @@ func TestLasting(t *testing.T) {
 		{name: "it says since when", taints: []corev1.Taint{out("own", &early)}, want: []corev1.Taint{out("own", &early)}},
 		{name: "what is gone from the registration is forgotten", remembered: []fleet.Mark{own}},
 		{name: "not ready", conditions: ready("False"), want: []corev1.Taint{notReady}},
+		{name: "not ready, beside another condition", conditions: append([]metav1.Condition{{Type: "Mine", Status: "True"}}, ready("False")...), want: []corev1.Taint{notReady}},
 		{name: "unknown", conditions: ready("Unknown"), want: []corev1.Taint{unreachable}},
 		{
 			name: "a policy adds", conditions: ready("False"), policies: []*karmada.ClusterTaintPolicy{dead}, want: []corev1.Taint{notReady, out("dead", &now)},
@@ -97,13 +99,18 @@ func TestLasting(t *testing.T) {
 			want:       []corev1.Taint{out("own", &now)}, next: []fleet.Mark{of("own", corev1.TaintEffectNoExecute, &now)}, stamped: true,
 		},
 		{
-			name: "others follow from what was observed", remembered: []fleet.Mark{added, byPolicy("dead", corev1.TaintEffectNoSchedule, true), byPolicy("else", corev1.TaintEffectNoSchedule, true)},
-			want: []corev1.Taint{out("dead", &early), {Key: "dead", Effect: corev1.TaintEffectNoSchedule}, {Key: "else", Effect: corev1.TaintEffectNoSchedule}},
-			next: []fleet.Mark{added, byPolicy("dead", corev1.TaintEffectNoSchedule, true), byPolicy("else", corev1.TaintEffectNoSchedule, true)},
+			name: "others follow from what was observed", remembered: []fleet.Mark{added, byPolicy("dead", corev1.TaintEffectNoSchedule, true), other},
+			want: []corev1.Taint{out("dead", &early), {Key: "dead", Effect: corev1.TaintEffectNoSchedule}, out("else", &early)},
+			next: []fleet.Mark{added, byPolicy("dead", corev1.TaintEffectNoSchedule, true), other},
 		},
 		{
 			name: "what a policy added stays with its value", remembered: []fleet.Mark{{Key: "sick", Value: "very", Effect: corev1.TaintEffectNoSchedule, Policy: true}},
 			want: []corev1.Taint{{Key: "sick", Value: "very", Effect: corev1.TaintEffectNoSchedule}}, next: []fleet.Mark{{Key: "sick", Value: "very", Effect: corev1.TaintEffectNoSchedule, Policy: true}},
+		},
+		{
+			name: "of what the registration says no value is remembered, and all is in order", taints: []corev1.Taint{{Key: "z", Value: "v", Effect: corev1.TaintEffectNoExecute}, out("own", nil)},
+			want: []corev1.Taint{{Key: "z", Value: "v", Effect: corev1.TaintEffectNoExecute, TimeAdded: &now}, out("own", &now)},
+			next: []fleet.Mark{of("own", corev1.TaintEffectNoExecute, &now), of("z", corev1.TaintEffectNoExecute, &now)}, stamped: true,
 		},
 		{
 			name: "a policy may drive out of what is not ready", conditions: ready("True"), remembered: []fleet.Mark{{Key: karmada.TaintNotReady, Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Policy: true}},
@@ -142,7 +149,7 @@ func TestLastingOfSeveral(t *testing.T) {
 		c.Name = name
 		clusters = append(clusters, c)
 	}
-	remembered := fleet.Marks{"us": {{Key: "own", Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Observed: true}}}
+	remembered := fleet.Marks{"eu": {{Key: "own", Effect: corev1.TaintEffectNoExecute}}, "us": {{Key: "own", Effect: corev1.TaintEffectNoExecute, TimeAdded: &early, Observed: true}}}
 	out, _, stamped := fleet.Lasting(clusters, nil, func(int, string) bool { return false }, remembered, time.Unix(200, 0))
 	if eu, us := out[0].Spec.Taints[0].TimeAdded.Unix(), out[1].Spec.Taints[0].TimeAdded.Unix(); eu != 200 || us != 100 || !stamped {
 		t.Errorf("taints are since %d and %d, and new: %v", eu, us, stamped)
@@ -158,5 +165,33 @@ func TestLastingOfSeveral(t *testing.T) {
 	drives.Effect = corev1.TaintEffectNoSchedule
 	if remembered.Observed("us", drives) {
 		t.Error("one of another effect follows from what was observed")
+	}
+}
+
+// TestTolerates holds which toleration is for which taint.
+func TestTolerates(t *testing.T) {
+	taint := &corev1.Taint{Key: "zone", Value: "a", Effect: corev1.TaintEffectNoExecute}
+	for _, tt := range []struct {
+		name       string
+		toleration corev1.Toleration
+		want       bool
+	}{
+		{"key, value and effect", corev1.Toleration{Key: "zone", Operator: corev1.TolerationOpEqual, Value: "a", Effect: corev1.TaintEffectNoExecute}, true},
+		{"equality needs no operator", corev1.Toleration{Key: "zone", Value: "a", Effect: corev1.TaintEffectNoExecute}, true},
+		{"any effect", corev1.Toleration{Key: "zone", Value: "a"}, true},
+		{"another effect", corev1.Toleration{Key: "zone", Value: "a", Effect: corev1.TaintEffectNoSchedule}, false},
+		{"another key", corev1.Toleration{Key: "rack", Value: "a"}, false},
+		{"another value", corev1.Toleration{Key: "zone", Value: "b"}, false},
+		{"any value", corev1.Toleration{Key: "zone", Operator: corev1.TolerationOpExists}, true},
+		{"everything", corev1.Toleration{Operator: corev1.TolerationOpExists}, true},
+		{"everything of another effect", corev1.Toleration{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}, false},
+		{"another key, whatever its value", corev1.Toleration{Key: "rack", Operator: corev1.TolerationOpExists}, false},
+		{"an operator that is none", corev1.Toleration{Key: "zone", Operator: "Gt", Value: "a"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := fleet.Tolerates(tt.toleration, taint); got != tt.want {
+				t.Errorf("it is tolerated: %t, want %t", got, tt.want)
+			}
+		})
 	}
 }
