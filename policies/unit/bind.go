@@ -98,7 +98,7 @@ func (b *binder) find(name, namespace string) (of binding, found bool) {
 	for _, k := range []key{{namespace, name}, {"", name}} {
 		of = binding{name: name, strategy: b.good[k]}
 		switch {
-		case of.strategy != nil && b.isHasty(k):
+		case b.isHasty(k):
 			of.strategy, of.stays = nil, fmt.Sprintf("its strategy %q waits for nothing after a stage, and time alone is evidence", name)
 			return of, true
 		case of.strategy != nil:

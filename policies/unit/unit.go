@@ -71,7 +71,7 @@ func Of(set *policies.Set, config render.Rollout) ([]Unit, []diag.Diagnostic) {
 	b := newBinder(set, config)
 	units := map[Name]*Unit{}
 	bound := map[Name]binding{}
-	for _, p := range set.Propagation {
+	for _, p := range set.Propagation { // in the order of their names
 		name, groupProblem := b.name(p.Object)
 		of := b.bind(p.Object)
 		u, known := units[name]
@@ -83,7 +83,7 @@ func Of(set *policies.Set, config render.Rollout) ([]Unit, []diag.Diagnostic) {
 			units[name], bound[name] = u, of
 		}
 		u.Policies = append(u.Policies, p.Object.Ref())
-		if known && of.name != bound[name].name {
+		if of.name != bound[name].name {
 			b.differs(p, u, bound[name].name, of.name)
 		}
 	}
@@ -92,7 +92,6 @@ func Of(set *policies.Set, config render.Rollout) ([]Unit, []diag.Diagnostic) {
 		if u.Strategy == nil && u.Stays == "" && HoldUnstaged(config.Windows) {
 			u.Strategy = unstaged()
 		}
-		slices.SortFunc(u.Policies, object.Ref.Compare)
 		all = append(all, *u)
 	}
 	slices.SortFunc(all, func(x, y Unit) int {

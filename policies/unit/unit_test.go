@@ -1,6 +1,7 @@
 package unit_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,22 +125,97 @@ func TestBinding(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, s := object.Decode("p.yaml", []byte(c.policies)), object.Decode("s.yaml", []byte(strategies))
-			set, _, _ := policies.Load(append(d.Objects, s.Objects...), nil)
-			config, ds := render.ParseConfig([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec:\n  rollout: {" + c.config + "}\n"))
-			if len(ds) > 0 {
-				t.Fatal(ds)
-			}
-			units, wrong := unit.Of(&set, config.Rollout)
-			if got := shown(units); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
-			var said []string
-			for _, d := range wrong {
-				said = append(said, d.String())
+			units, said := of(t, c.policies, strategies, c.config)
+			if units != c.want {
+				t.Errorf("got  %s\nwant %s", units, c.want)
 			}
 			if got := strings.Join(said, "\n"); got != c.wrong {
 				t.Errorf("said\n%s\nwant\n%s", got, c.wrong)
+			}
+		})
+	}
+}
+
+// of makes the units of policies and strategies, and says what is wrong, by what waybill.yaml says of roll-outs.
+func of(t *testing.T, ofPolicies, ofStrategies, rollout string) (units string, said []string) {
+	t.Helper()
+	d, s := object.Decode("p.yaml", []byte(ofPolicies)), object.Decode("s.yaml", []byte(ofStrategies))
+	set, _, _ := policies.Load(append(d.Objects, s.Objects...), nil)
+	config, ds := render.ParseConfig([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec:\n  rollout: {" + rollout + "}\n"))
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	all, wrong := unit.Of(&set, config.Rollout)
+	for _, d := range wrong {
+		said = append(said, d.String())
+	}
+	return shown(all), said
+}
+
+// strategy writes a strategy for all clusters whose stages are waited for, where they say so: "first second*" waits after the second.
+func strategy(name, stages string) string {
+	var all []string
+	for stage := range strings.FieldsSeq(stages) {
+		text := "{name: " + strings.TrimSuffix(stage, "*") + ", labelSelector: {}"
+		if strings.HasSuffix(stage, "*") {
+			text += ", afterStageTasks: [{type: TimedWait, waitTime: 1h}]"
+		}
+		all = append(all, text+"}")
+	}
+	return "apiVersion: placement.kubernetes-fleet.io/v1beta1\nkind: ClusterStagedUpdateStrategy\nmetadata: {name: " + name + "}\nspec: {stages: [" + strings.Join(all, ", ") + "]}\n---\n"
+}
+
+// TestWhatStrategiesThereAre holds what is said of a strategy that waits for nothing where time alone is evidence, and of those there are.
+func TestWhatStrategiesThereAre(t *testing.T) {
+	const timed = "evidence: [status, timed]"
+	hasty := func(unit, name string) string {
+		return unit + ` stays: its strategy "` + name + `" waits for nothing after a stage, and time alone is evidence`
+	}
+	for _, c := range []struct {
+		name, policies, strategies, config, want string
+		wrong                                    []string // a part of each
+	}{
+		{"each stage is waited for", policy("base", rollout("slow")), strategy("slow", "one* two*"), timed, "_cluster/base slow", nil},
+		{
+			"the second stage is not waited for", policy("base", rollout("slow")), strategy("slow", "one* two"), timed, hasty("_cluster/base", "slow"),
+			[]string{"ClusterStagedUpdateStrategy slow: spec.rollout.evidence has timed, and nothing is waited for after the stage two"},
+		},
+		{"time alone is no evidence", policy("base", rollout("slow")), strategy("slow", "one* two"), "evidence: [status]", "_cluster/base slow", nil},
+		{
+			"two strategies wait for nothing, and one that nobody names", policy("base", rollout("a")) + policy("last", rollout("b")) + policy("more", rollout("a")),
+			strategy("a", "one") + strategy("b", "two") + strategy("c", "three"), timed, hasty("_cluster/base", "a") + "; " + hasty("_cluster/last", "b") + "; " + hasty("_cluster/more", "a"),
+			[]string{"ClusterStagedUpdateStrategy a: spec.rollout.evidence has timed", "ClusterStagedUpdateStrategy b: spec.rollout.evidence has timed"},
+		},
+		{
+			"one waits for nothing, and one is nowhere", policy("base", rollout("none-such")) + policy("last", rollout("a")), strategy("a", "one"), timed,
+			`_cluster/base stays: its strategy "none-such" is not in the source; ` + hasty("_cluster/last", "a"),
+			[]string{`there are a; write one of them, or "none"`, "ClusterStagedUpdateStrategy a: spec.rollout.evidence has timed"},
+		},
+		{
+			"there are none", policy("base", rollout("slow")), "", "", `_cluster/base stays: its strategy "slow" is not in the source`,
+			[]string{`add the strategy to the source, or write "none"`},
+		},
+		{
+			"there are several, in order", policy("team/web", rollout("slow")),
+			strategy("z", "one") + strategy("a", "one") + strategy("ours", "one") + strategies, "",
+			`team/web stays: its strategy "slow" is not in the source`, []string{`there are a, careful, ours and 1 more; write one of them, or "none"`},
+		},
+		{
+			"there are some of the namespace, too", policy("team/web", rollout("slow")), strategies, "",
+			`team/web stays: its strategy "slow" is not in the source`, []string{`there are careful, ours; write one of them, or "none"`},
+		},
+		{
+			"units are in order", policy("z", "") + policy("team/z", "") + policy("team/a", "") + policy("a/z", "") + policy("a", ""), "", "",
+			"_cluster/a none; _cluster/z none; a/z none; team/a none; team/z none", nil,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			units, said := of(t, c.policies, c.strategies, c.config)
+			if units != c.want {
+				t.Errorf("got  %s\nwant %s", units, c.want)
+			}
+			if !slices.EqualFunc(said, c.wrong, strings.Contains) {
+				t.Errorf("said %q\nwant %q", said, c.wrong)
 			}
 		})
 	}
