@@ -33,7 +33,7 @@ func BookedBy(all []Booked) map[string]map[types.NamespacedName]bool {
 
 // Booked is the service that a line exports by a book, as namespace/name; empty for another line.
 func (l *Line) Booked() string {
-	if !l.book || l.imports {
+	if !l.book {
 		return ""
 	}
 	return l.namespace + "/" + l.service

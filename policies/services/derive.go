@@ -101,9 +101,7 @@ func WithDerived(objs []*object.Object, by func(*object.Object) Derivation) ([]*
 	slices.SortFunc(imports, func(a, b *object.Object) int { return a.Ref().Compare(b.Ref()) })
 	have := map[object.Ref]*object.Object{}
 	for _, o := range objs {
-		if r := o.Ref(); r.Kind == "Service" && r.Group == "" {
-			have[r] = o
-		}
+		have[o.Ref()] = o
 	}
 	var diags []diag.Diagnostic
 	objs = slices.Clip(objs)

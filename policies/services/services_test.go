@@ -115,6 +115,8 @@ func TestNamesOfDerivedServices(t *testing.T) {
 		{"no name of a headless Service", []string{strings.Replace(named("1st"), "ClusterSetIP", "Headless", 1)}, nil, "error invalid-value"},
 		{"two of one name", []string{named("far"), other}, []string{"far"}, "error duplicate-object"},
 		{"one that the source has", []string{named("far"), local}, nil, "error duplicate-object"},
+		{"another kind of the name", []string{named("far"), strings.Replace(local, "Service", "ConfigMap", 1)}, []string{"far"}, ""},
+		{"two, in the order of the imports' names", []string{other, named("near")}, []string{"near", "far"}, ""},
 	} {
 		objs, diags := services.WithDerived(objects(t, tt.objs...), services.Derive)
 		var got []string
@@ -225,6 +227,11 @@ func TestMerge(t *testing.T) {
 			ports = append(ports, fmt.Sprintf("%s %d", p.Name, p.Port))
 		}
 		got := strings.Join(conflicts, ", ") + "; " + strings.Join(ports, ", ")
+		for _, r := range []services.Reason{mcs.ServiceExportReasonPortConflict, mcs.ServiceExportReasonTypeConflict, mcs.ServiceExportReasonLabelsConflict} {
+			if m.Conflicting(r) != strings.Contains(got, string(r)+" ") {
+				t.Errorf("%s: it is said that there is a %s: %t", tt.name, r, m.Conflicting(r))
+			}
+		}
 		if len(m.Beside) > 0 {
 			got += ", but " + strings.Join(m.Beside, ", ")
 		}
@@ -294,9 +301,20 @@ func TestCompleted(t *testing.T) {
 			t.Errorf("%s with %v is\n%s\nwant\n%s", tt.spec, tt.of, text, tt.want)
 		}
 	}
+	bare := fmt.Sprint(is.Content())
 	labelled := merged(t, "a: {} | {exportedLabels: {a: b}, exportedAnnotations: {c: d}}")
-	if got := services.Completed(is, &labelled); got.Labels()["a"] != "b" || got.Annotations()["c"] != "d" || len(is.Labels()) > 0 {
+	if got := services.Completed(is, &labelled); got.Labels()["a"] != "b" || got.Annotations()["c"] != "d" || fmt.Sprint(is.Content()) != bare {
 		t.Errorf("labels and annotations are %v and %v", got.Labels(), got.Annotations())
+	}
+}
+
+// TestServicesAreRead holds that a Service is its spec, and that one which cannot be read is said to be none.
+func TestServicesAreRead(t *testing.T) {
+	for spec, want := range map[string]string{"{clusterIP: None}": "None", "{clusterIP: 3}": "", "none": ""} {
+		s, err := services.Service(decoded[map[string]any](t, "spec: "+spec))
+		if (err == nil) != (want != "") || err == nil && s.ClusterIP != want {
+			t.Errorf("%s is read as %+v, %v", spec, s, err)
+		}
 	}
 }
 
@@ -366,6 +384,7 @@ func TestFile(t *testing.T) {
 	f := services.File{
 		Exports: []services.Export{
 			{Namespace: "shop", Service: "web"}, {Namespace: "shop", Service: "api"}, {Namespace: "shop", Service: "web", Book: true}, {Namespace: "shop", Service: "web"},
+			{Namespace: "shop", Service: "db", Book: true}, {Namespace: "shop", Service: "db"},
 		},
 		Imports: []services.Import{
 			{Namespace: "shop", Service: "api", Style: services.Native, From: []string{"eu", "us"}, Ports: []string{"http"}},
@@ -381,13 +400,14 @@ func TestFile(t *testing.T) {
 	}
 	data := services.Encode(lines)
 	got, err := services.Decode(data)
-	want := services.File{Exports: []services.Export{{Namespace: "shop", Service: "api"}, {Namespace: "shop", Service: "web", Book: true}}, Imports: []services.Import{f.Imports[1], f.Imports[0]}}
+	want := services.File{Exports: []services.Export{{Namespace: "shop", Service: "api"}, {Namespace: "shop", Service: "db", Book: true}, {Namespace: "shop", Service: "web", Book: true}}, Imports: []services.Import{f.Imports[1], f.Imports[0]}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s is read as %+v, %v", data, got, err)
 	}
 	const text = `{
   "exports": [
     {"namespace":"shop","service":"api"},
+    {"namespace":"shop","service":"db","book":true},
     {"namespace":"shop","service":"web","book":true}
   ],
   "imports": [
@@ -408,13 +428,13 @@ func TestFile(t *testing.T) {
 		booked = append(booked, lines[i].Booked())
 	}
 	slices.Sort(booked)
-	if got := slices.Compact(booked); !slices.Equal(got, []string{"", "shop/web"}) {
+	if got := slices.Compact(booked); !slices.Equal(got, []string{"", "shop/db", "shop/web"}) {
 		t.Errorf("by books are %q", got)
 	}
 	if empty := services.Encode(nil); empty != nil {
 		t.Errorf("an empty file is %s", empty)
 	}
-	for _, text := range []string{"[]", "", "\n", "null", "{}", `{"imports": []}`} {
+	for _, text := range []string{"[]", "", "\n", "null", "{}", `{"imports": []}`, `{"exports": [{"namespace": "shop", "service": "api"}], "imports": 3}`} {
 		if f, err := services.Decode([]byte(text)); err == nil {
 			t.Errorf("%q is taken: %+v", text, f)
 		}
