@@ -31,8 +31,11 @@ func read(t *testing.T, text string) (images.Set, []string) {
 		}
 		return ""
 	}, func(branch string) string {
-		if branch == "waybill/state" {
+		switch branch {
+		case "waybill/state":
 			return "which is in the way of waybill/state"
+		case "":
+			return "which is no branch"
 		}
 		return ""
 	})
@@ -147,6 +150,7 @@ func TestWhatIsWrongHasAPlace(t *testing.T) {
 		{"often enough", change(policy+semver, "interval: 5m", "interval: 1m"), "", false},
 		{"whenever", change(policy+semver, ", interval: 5m", ""), "", false},
 		{"too often", change(policy+semver, "interval: 5m", "interval: 10s"), "images.yaml:4: warning: ImageRepository shop/web: spec.interval is less than a minute", false},
+		{"an interval that is none", change(policy+semver, "interval: 5m", "interval: often"), `images.yaml:1: error: ImageRepository shop/web: it cannot be read: time: invalid duration "often" [bad-subscription]`, true},
 		{"a bad exclusion", change(policy+semver, "interval: 5m", "exclusionList: ['[']"), `images.yaml:4: error: ImageRepository shop/web: spec.exclusionList[0] is wrong: "["`, true},
 		{"another source", change(automation, "flux-system", "other"), "images.yaml:6: error: ImageUpdateAutomation shop/all: spec.sourceRef is refused: its source is the GitRepository shop/other, another repository [bad-subscription]", false},
 		{"no source", change(automation, "name: flux-system", "namespace: flux-system"), "images.yaml:6: error: ImageUpdateAutomation shop/all: spec.sourceRef.name is not there [bad-subscription]", false},
@@ -182,6 +186,46 @@ func TestWhatIsWrongHasAPlace(t *testing.T) {
 				t.Errorf("the policy is broken: %v", !tt.broken)
 			}
 		})
+	}
+}
+
+// TestWhatIsNotReadIsSaidOnce holds that nothing else is said of an object that is not read.
+func TestWhatIsNotReadIsSaidOnce(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Replace(repository, "/v1\n", "/v1alpha1\n", 1):              `apiVersion is "image.toolkit.fluxcd.io/v1alpha1", which is not read`,
+		strings.Replace(repository, "ghcr.io/acme/web", "7", 1):             "spec.image is a number; want string",
+		strings.Replace(repository, "image:", "Image:", 1):                  "spec.Image is not a field here",
+		policy + "  policy: {alphabetical: {}}\n  filterTag: {}\n":          "spec.filterTag is not a field here",
+		strings.Replace(automation, "/v1\n", "/v1alpha1\n", 1):              `apiVersion is "image.toolkit.fluxcd.io/v1alpha1", which is not read`,
+		strings.Replace(automation, "interval: 10m", "interval: often", 1):  "it cannot be read: ",
+		strings.Replace(automation, "name: flux-system", "names: flux-", 1): "spec.sourceRef.names is not a field here",
+	} {
+		s, said := read(t, text)
+		if len(said) != 1 || !strings.Contains(said[0], ": "+want) || len(s.Policies)+len(s.Automations) > 0 {
+			t.Errorf("said is\n%s\nwant\n%s", strings.Join(said, "\n"), want)
+		}
+	}
+}
+
+// TestExclusions holds which tags are none where the repository does not say so, and where it says that all are.
+func TestExclusions(t *testing.T) {
+	for exclusions, want := range map[string]string{"": "b", ", exclusionList: []": "c.sig", ", exclusionList: [b]": "c.sig", ", exclusionList: [sig, b]": ""} {
+		s, said := read(t, strings.Replace(policy, "interval: 5m", "interval: 5m"+exclusions, 1)+"  policy: {alphabetical: {}}\n")
+		if c := s.Policies[0].Rule.Choose(imagepolicy.Facts{Current: "a", Tags: []string{"a", "b", "c.sig"}}); c.Tag != want || len(said) > 0 {
+			t.Errorf("with %q chosen is %+v, want %q; said is %q", exclusions, c, want, said)
+		}
+	}
+}
+
+// TestAutomationsAreInOrder holds that those of several namespaces are in the order of names.
+func TestAutomationsAreInOrder(t *testing.T) {
+	s, said := read(t, strings.Replace(automation, "shop", "z", 1)+"---\n"+automation+"---\n"+strings.Replace(automation, "shop", "base", 1))
+	var names []string
+	for _, a := range s.Automations {
+		names = append(names, a.Name.String())
+	}
+	if got := strings.Join(names, ", "); got != "base/all, shop/all, z/all" || len(said) > 0 {
+		t.Errorf("they are %s; said is %q", got, said)
 	}
 }
 
