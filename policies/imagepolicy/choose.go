@@ -59,7 +59,7 @@ func (r *Rule) Choose(f Facts) Choice {
 	c := Choice{Unfit: unfit, Fit: len(all)}
 	current, known := r.read(f.Current)
 	for _, v := range all {
-		if v.tag == f.Current || known && r.weigh(v, current) <= 0 {
+		if known && r.weigh(v, current) <= 0 {
 			continue
 		}
 		n := Newer{Tag: v.tag, Since: f.Now}

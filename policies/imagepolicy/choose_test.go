@@ -86,6 +86,15 @@ func TestTheNextOneIsTaken(t *testing.T) {
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
 	}
+	// Of two spellings that are kept back each has its own reason.
+	for tag, why := range map[string]string{"1.1.0": "it was reverted", "v1.1.0": "it failed"} {
+		kept := read(t, imagepolicy.Spec{Range: "*"}).Choose(imagepolicy.Facts{
+			Now: now, Current: "1.0.0", Tags: []string{tag}, KeptBack: map[string]string{"1.1.0": "it was reverted", "v1.1.0": "it failed"},
+		})
+		if kept.Tag != "" || kept.Newer[0].Message != why {
+			t.Errorf("of %s is said %+v, want %s", tag, kept, why)
+		}
+	}
 	// What was never seen before is seen now.
 	fresh := read(t, imagepolicy.Spec{Range: "*"}).Choose(imagepolicy.Facts{Now: now, Current: "1.0.0", Tags: []string{"1.1.0"}, MinimumAge: time.Second})
 	if fresh.Tag != "" || len(fresh.Newer) != 1 || fresh.Newer[0].Why != imagepolicy.TooYoung {
