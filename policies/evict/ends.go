@@ -60,9 +60,9 @@ func (r *Rules) grace(t *Task) time.Duration {
 	return r.Timeout
 }
 
-// isLast reports that no other copy is there, or that each is known not to be healthy.
+// isLast reports that no other copy could be placed, or that each that there is is known not to be healthy.
 func (c *Copies) isLast() bool {
-	return !c.Placed || len(c.New) == 0 || all(c.New, func(n Copy) bool { return n.Told && !n.Healthy })
+	return !c.Placed || all(c.New, func(n Copy) bool { return n.Told && !n.Healthy })
 }
 
 func all(cs []Copy, is func(Copy) bool) bool {

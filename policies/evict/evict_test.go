@@ -66,6 +66,16 @@ func TestByTaints(t *testing.T) {
 	}
 }
 
+// TestATaintThatDoesNotSaySinceWhen holds that it drives out at once, or as long after the beginning of time as it is tolerated.
+func TestATaintThatDoesNotSaySinceWhen(t *testing.T) {
+	since := corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoExecute}
+	for seconds, tolerations := range map[time.Duration][]corev1.Toleration{0: nil, 60: {tolerates("a", 60)}} {
+		if due := evict.ByTaints([]corev1.Taint{since}, tolerations); due.Never() || !due.At.Equal(time.Time{}.Add(seconds*time.Second)) {
+			t.Errorf("tolerated for %d seconds it is due at %s", seconds, due.At)
+		}
+	}
+}
+
 // TestWhatLeavesForGain: what fails, and what follows from what was observed, leave only for a copy elsewhere.
 func TestWhatLeavesForGain(t *testing.T) {
 	seconds := int32(60)
@@ -115,6 +125,9 @@ func TestPace(t *testing.T) {
 				t.Fatalf("%s the next may leave at %s", why, unpaced.Next())
 			}
 		}
+		if want := rules.Pace(after(1000)); unpaced != want {
+			t.Errorf("%s there is remembered %+v, want %+v", why, unpaced, want)
+		}
 	}
 }
 
@@ -154,6 +167,7 @@ func TestEnds(t *testing.T) {
 	own := evict.Task{PurgeMode: karmada.PurgeModeGracefully, GracePeriodSeconds: &short}
 	suppressed := true
 	never := evict.Task{PurgeMode: karmada.PurgeModeNever, SuppressDeletion: &suppressed}
+	allowed := evict.Task{PurgeMode: karmada.PurgeModeGracefully, SuppressDeletion: new(bool)}
 	of := func(copies ...evict.Copy) evict.Copies { return evict.Copies{Placed: true, New: copies} }
 	gone := func(c evict.Copies) evict.Copies { c.Old.Gone = true; return c }
 	over, last, waits, gap := evict.End{Over: true}, evict.End{Last: true}, evict.End{Next: after(600)}, evict.End{Gap: true, Next: after(600)}
@@ -165,6 +179,8 @@ func TestEnds(t *testing.T) {
 		want   evict.End
 	}{
 		{"all new ones are healthy", gracefully, of(healthy, healthy), 1, over},
+		{"one is healthy that says nothing now", gracefully, of(healthy, evict.Copy{Healthy: true}), 1, waits},
+		{"deletion need not be suppressed", allowed, of(healthy), 1, over},
 		{"one is not", gracefully, of(healthy, unhealthy), 1, waits},
 		{"of one nothing is known", gracefully, of(healthy, silent), 599, waits},
 		{"nothing is known, and the timeout decides", gracefully, of(silent), 600, over},
@@ -242,6 +258,7 @@ func TestTask(t *testing.T) {
 			Rules: append([]karmada.StatePreservationRule{{AliasLabelName: "c", JSONPath: "{.c}"}}, preserve.Rules...),
 		}}}, karmada.PurgeModeGracefully, evict.ApplicationFailover, ""},
 		{"by a taint", taints, nil, karmada.PurgeModeGracefully, evict.TaintManager, ""},
+		{"by a taint, where its policy is about the application", taints, &karmada.FailoverBehavior{Application: &karmada.ApplicationFailoverBehavior{PurgeMode: karmada.PurgeModeNever, StatePreservation: preserve}}, karmada.PurgeModeGracefully, evict.TaintManager, ""},
 		{"by a taint, with another mode", taints, &karmada.FailoverBehavior{Cluster: &karmada.ClusterFailoverBehavior{PurgeMode: karmada.PurgeModeDirectly, StatePreservation: preserve}}, karmada.PurgeModeDirectly, evict.TaintManager, "1"},
 		{"an application", health, &karmada.FailoverBehavior{Application: &karmada.ApplicationFailoverBehavior{PurgeMode: karmada.PurgeModeNever, GracePeriodSeconds: &grace}}, karmada.PurgeModeNever, evict.ApplicationFailover, ""},
 		{"an application with a state", health, &karmada.FailoverBehavior{Application: &karmada.ApplicationFailoverBehavior{StatePreservation: preserve}}, karmada.PurgeModeGracefully, evict.ApplicationFailover, "1"},
@@ -251,7 +268,7 @@ func TestTask(t *testing.T) {
 			if task.FromCluster != "eu" || *task.Replicas != 2 || len(task.ClustersBeforeFailover) != 2 || task.PurgeMode != tt.mode || task.Producer != tt.producer || task.Message == "" {
 				t.Errorf("the task is %+v", task)
 			}
-			if suppressed := task.SuppressDeletion != nil && *task.SuppressDeletion; suppressed != (tt.mode == karmada.PurgeModeNever) {
+			if suppressed := task.SuppressDeletion != nil; suppressed != (tt.mode == karmada.PurgeModeNever) {
 				t.Errorf("deletion is suppressed: %v", suppressed)
 			}
 			if tt.b != nil && tt.b.Application != nil && task.GracePeriodSeconds != tt.b.Application.GracePeriodSeconds {

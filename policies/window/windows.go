@@ -18,11 +18,8 @@ func (w *Window) IsOpen(now time.Time) bool {
 
 // next returns when the window opens or closes next; zero for never.
 func (w *Window) next(now time.Time) (next time.Time) {
-	began, ok := w.Schedule.Next(now)
-	if ok {
-		next = began
-	}
-	began, ok = w.Schedule.Next(now.Add(-w.Duration))
+	next, _ = w.Schedule.Next(now)
+	began, ok := w.Schedule.Next(now.Add(-w.Duration))
 	if ended := began.Add(w.Duration); ok && (next.IsZero() || ended.Before(next)) {
 		next = ended
 	}

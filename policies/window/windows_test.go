@@ -99,6 +99,7 @@ func TestWhenAWindowChangesNext(t *testing.T) {
 		{"one opens at last", Windows{leap}, "2096-02-28T23:00:00Z", "2096-02-29T00:00:00Z", "2096-02-29T00:00:00Z"},
 		{"one closes for good", Windows{leap}, "2096-02-29T01:00:00Z", "2096-02-29T02:00:00Z", ""},
 		{"one is closed for good", Windows{leap}, "2096-02-29T02:00:00Z", "", ""},
+		{"none allows for good", Windows{leap, noon}, "2096-02-29T12:30:00Z", "2096-02-29T14:00:00Z", ""},
 		{"one is closed for good, and another opens", Windows{noon, leap}, "2096-02-29T02:00:00Z", "2096-02-29T12:00:00Z", ""},
 	} {
 		said := func(at time.Time) string {
@@ -115,6 +116,20 @@ func TestWhenAWindowChangesNext(t *testing.T) {
 			if got := said(c.all.Opens(now)); got != c.opens {
 				t.Errorf("%s: opens at %s, want %s", c.name, got, c.opens)
 			}
+		}
+	}
+}
+
+// TestAWindowThatComesAboutNoMore holds that it is closed, and not open ever since.
+func TestAWindowThatComesAboutNoMore(t *testing.T) {
+	s, err := Parse("0 0 29 2 *", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for now, want := range map[string]bool{"2096-02-29T01:00:00Z": true, "2096-02-29T02:00:00Z": false, "2097-01-01T00:00:00Z": false} {
+		w := Window{Deny: true, Schedule: s, Duration: 2 * time.Hour}
+		if _, closed := (Windows{w}).Closed(at(t, now)); w.IsOpen(at(t, now)) != want || closed != want {
+			t.Errorf("at %s it is open: %t, and denies: %t", now, w.IsOpen(at(t, now)), closed)
 		}
 	}
 }
