@@ -153,6 +153,7 @@ func TestWhatLoadSays(t *testing.T) {
 		{"and so it is of an override", policy("OverridePolicy shop/p", strings.Replace(wild, "{resource", "{overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {a: b}}]}}], resource", 1)), false, `p.yaml:4: notice: OverridePolicy shop/p: the kind "*" is Waybill's own`, false},
 		{"paths are Waybill's own", paths(deployments), false, "p.yaml:3: notice: ClusterPropagationPolicy p: waybill.dev/paths is Waybill's own: Karmada selects wherever an object stands [not-karmadas]", false},
 		{"that Ingresses go to clusters is Waybill's own", policy("PropagationPolicy shop/p", "{resourceSelectors: [{apiVersion: networking.karmada.io/v1alpha1, kind: MultiClusterIngress}]}"), false, "p.yaml:4: notice: PropagationPolicy shop/p: that MultiClusterIngresses go to clusters, as Ingresses, is Waybill's own", false},
+		{"of two selectors the first is of any kind", policy("ClusterPropagationPolicy p", "{resourceSelectors: [{apiVersion: '*', kind: '*', namespace: shop}, {apiVersion: apps/v1, kind: Deployment}]}"), false, `p.yaml:4: notice: ClusterPropagationPolicy p: the kind "*" is Waybill's own`, false},
 		{"somebody else's are not", policy("PropagationPolicy shop/p", "{resourceSelectors: [{apiVersion: example.com/v1, kind: MultiClusterIngress}]}"), false, "", false},
 
 		{"what Karmada computes", policy("ResourceBinding shop/p", "{resource: {apiVersion: apps/v1, kind: Deployment, name: web}}"), false, "p.yaml:1: warning: ResourceBinding shop/p is what Karmada computes, not what people write; it is passed over [not-a-policy]", false},
@@ -179,6 +180,41 @@ func TestWhatLoadSays(t *testing.T) {
 				t.Error("what the config says of failing over is not in the set")
 			}
 		})
+	}
+}
+
+// TestWhatToDoAboutWhatDoesNotAct holds what is advised.
+func TestWhatToDoAboutWhatDoesNotAct(t *testing.T) {
+	for document, want := range map[string]string{
+		policy("ResourceBinding shop/p", "{resource: {apiVersion: apps/v1, kind: Deployment, name: web}}"):                         "the bindings that Waybill computes are on the state branch",
+		policy("MultiClusterService shop/p", "{types: [LoadBalancer]}"):                                                            "write types: [CrossCluster]",
+		"apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterWebhookConfiguration\nmetadata: {name: p}\nwebhooks: []": "see docs/karmada-compatibility.md",
+		policy("PropagatePolicy p", "{}"): "check apiVersion and kind",
+	} {
+		if _, _, diags := policies.Load(decoded(t, document), nil); len(diags) != 1 || !strings.HasPrefix(diags[0].Hint, want) {
+			t.Errorf("it says %v, want the advice %s", diags, want)
+		}
+	}
+}
+
+// TestWhatAPolicyIs holds which objects claim, which policies are of a namespace, and which stands for a service.
+func TestWhatAPolicyIs(t *testing.T) {
+	override := "{overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {a: b}}]}}]}"
+	for _, tt := range []struct {
+		document                  string
+		claims, namespaced, owned bool
+	}{
+		{policy("PropagationPolicy shop/p", deployments), true, true, false},
+		{policy("ClusterPropagationPolicy p", deployments), true, false, false},
+		{policy("OverridePolicy shop/p", override), true, true, false},
+		{policy("ClusterOverridePolicy p", override), true, false, false},
+		{policy("MultiClusterService shop/p", "{types: [CrossCluster]}"), false, true, true},
+	} {
+		o := decoded(t, tt.document)[0]
+		p, q := policies.Propagation{Object: o}, policies.Override{Object: o}
+		if policies.Claims(o) != tt.claims || p.Namespaced() != tt.namespaced || q.Namespaced() != tt.namespaced || p.Owns() != tt.owned {
+			t.Errorf("%s claims: %t, is of a namespace: %t, owns: %t", p.String(), policies.Claims(o), p.Namespaced(), p.Owns())
+		}
 	}
 }
 
@@ -260,6 +296,14 @@ func TestWhatIsNotWrittenHasNoValue(t *testing.T) {
 	}
 }
 
+// TestANullOfAClusterIsAValue holds that a Cluster, which has no schema, has what is null as it is when it is empty.
+func TestANullOfAClusterIsAValue(t *testing.T) {
+	set, _, diags := policies.Load(decoded(t, strings.Replace(policy("Cluster m1", "{syncMode: Push}"), "{name: m1}", "{labels: {a: b, c: null}, name: m1}", 1)), nil)
+	if len(set.Clusters) != 1 || fmt.Sprint(set.Clusters[0].Spec.Labels) != "map[a:b c:]" {
+		t.Errorf("there are %+v: %v", set.Clusters, said(diags))
+	}
+}
+
 // TestObserved holds what is known of a cluster by observation: what its registration does not say.
 func TestObserved(t *testing.T) {
 	ready := func(status metav1.ConditionStatus) *karmada.ClusterStatus {
@@ -310,7 +354,8 @@ func (m *memory) Keep(o *object.Object, d policies.Decoded) { m.known[o], m.kept
 func TestWhatIsDecodedIsRemembered(t *testing.T) {
 	objs := decoded(t,
 		policy("PropagationPolicy shop/p", strings.Replace(deployments, "{", "{association: true, ", 1)), policy("PropagationPolicy shop/q", "{}"),
-		policy("ClusterStagedUpdateStrategy s", "{stages: [{name: all, labelSelector: {}}]}"), policy("ClusterStagedUpdateStrategy bad", "{stages: []}"),
+		policy("ClusterStagedUpdateStrategy s", "{stages: [{name: all, labelSelector: {}}]}"),
+		policy("ClusterStagedUpdateStrategy worse", "{stages: []}"), policy("ClusterStagedUpdateStrategy bad", "{stages: []}"),
 	)
 	m := &memory{known: map[*object.Object]policies.Decoded{}}
 	first, _, diags := policies.Load(objs, m)
@@ -321,7 +366,7 @@ func TestWhatIsDecodedIsRemembered(t *testing.T) {
 	if diff := cmp.Diff(said(diags), said(again)); diff != "" || len(diags) == 0 {
 		t.Errorf("the second time it says (-first +second):\n%s", diff)
 	}
-	if first.Propagation[0].Spec != second.Propagation[0].Spec || len(second.Broken) != 1 || len(second.Strategies) != 1 || len(second.BadStrategies) != 1 {
+	if first.Propagation[0].Spec != second.Propagation[0].Spec || len(second.Broken) != 1 || len(second.Strategies) != 1 || len(second.BadStrategies) != 2 || second.BadStrategies[0].Name != "bad" {
 		t.Errorf("the second time it is %+v", second)
 	}
 }

@@ -46,6 +46,7 @@ func TestSelectors(t *testing.T) {
 		{"another path", "{apiVersion: apps/v1, kind: Deployment}", "charts/", web, policies.NoMatch},
 		{"a path that is taken out again", "{apiVersion: apps/v1, kind: Deployment}", "apps/\n!web.yaml", web, policies.NoMatch},
 		{"what a release renders stands at no path", "{apiVersion: apps/v1, kind: Deployment}", "apps/", rendered, policies.NoMatch},
+		{"what a release renders stands not even at every path", "{apiVersion: apps/v1, kind: Deployment}", "**", rendered, policies.NoMatch},
 		{"what a release renders, of all paths", "{apiVersion: apps/v1, kind: Deployment}", "", rendered, policies.MatchAll},
 		{"a base, of all paths", "{apiVersion: apps/v1, kind: Deployment}", "", base, policies.NoMatch},
 		{"a base whose folder is named", "{apiVersion: apps/v1, kind: Deployment}", "base/", base, policies.MatchAll},
@@ -66,6 +67,8 @@ func TestSelectors(t *testing.T) {
 		{"any kind, and a Namespace", "{apiVersion: '*', kind: '*'}", "", subject("", "Namespace", "", "shop", "shop.yaml"), policies.NoMatch},
 		{"any kind, and somebody else's Namespace", "{apiVersion: '*', kind: '*'}", "", subject("example.com", "Namespace", "", "shop", "shop.yaml"), policies.MatchAnyKind},
 		{"any kind, and a definition", "{apiVersion: '*', kind: '*'}", "", subject("apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets", "w.yaml"), policies.NoMatch},
+		{"any kind, and somebody else's definition", "{apiVersion: '*', kind: '*'}", "", subject("example.com", "CustomResourceDefinition", "", "widgets", "w.yaml"), policies.MatchAnyKind},
+		{"any kind, and what else is of the group of definitions", "{apiVersion: '*', kind: '*'}", "", subject("apiextensions.k8s.io", "Review", "", "widgets", "w.yaml"), policies.MatchAnyKind},
 		{"any kind, and a source of Flux", "{apiVersion: '*', kind: '*'}", "", subject("source.toolkit.fluxcd.io", "GitRepository", "shop", "fleet", "f.yaml"), policies.NoMatch},
 		{"any kind of a version is none", "{apiVersion: apps/v1, kind: '*'}", "", web, policies.NoMatch},
 	} {
