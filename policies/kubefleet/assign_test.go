@@ -92,6 +92,12 @@ func TestAssign(t *testing.T) {
 				"s.yaml:14: warning: ClusterStagedUpdateStrategy rings: spec.stages[3].labelSelector: selects 1 cluster (p1) that stage prod selects, too; the later stage, zoned, has what both select [rollout-overlap]\n\thint: narrow one of the selectors",
 		},
 		{
+			"overlaps are in the order of stages, each once", fleet("a ring=prod order=1 zone=a", "c1 ring=canary zone=a", "b ring=prod order=2 zone=a"), false,
+			"canary:; prod:; nothing:; zoned: a b c1",
+			"s.yaml:14: warning: ClusterStagedUpdateStrategy rings: spec.stages[3].labelSelector: selects 1 cluster (c1) that stage canary selects, too; the later stage, zoned, has what both select [rollout-overlap]\n\thint: narrow one of the selectors\n" +
+				"s.yaml:14: warning: ClusterStagedUpdateStrategy rings: spec.stages[3].labelSelector: selects 2 clusters (a, b) that stage prod selects, too; the later stage, zoned, has what both select [rollout-overlap]\n\thint: narrow one of the selectors",
+		},
+		{
 			"unmatched come last", fleet("x", "c ring=canary", "a ring=other"), false, "canary: c; prod:; nothing:; zoned:; _unmatched: a x",
 			"s.yaml:6: warning: ClusterStagedUpdateStrategy rings: spec.stages: no stage selects 2 clusters (a, x): such clusters come last [rollout-unmatched]\n\thint: label them as one of the stages selects",
 		},

@@ -152,6 +152,12 @@ s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStage
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"no concurrency", "maxConcurrency: 2", "maxConcurrency: 0", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].maxConcurrency: is 0; want a number of at least 1, or a percentage, as 50% [bad-strategy]
 	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"less than no concurrency", "maxConcurrency: 2", "maxConcurrency: -1", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].maxConcurrency: is -1; want a number of at least 1, or a percentage, as 50% [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"a wait that is too long to be one", "waitTime: 1h30m", "waitTime: 9999999h", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStageTasks[0].waitTime: is "9999999h"; want hours, minutes and seconds, as 1h30m [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"a time that is none", "  annotations:\n", "  creationTimestamp: today\n  annotations:\n", `s.yaml:3: error: ClusterStagedUpdateStrategy careful: metadata: cannot be read: parsing time "today" as "2006-01-02T15:04:05Z07:00": cannot parse "today" as "2006" [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"too many percent", "maxConcurrency: 50%", "maxConcurrency: 101%", `s.yaml:17: error: ClusterStagedUpdateStrategy careful: spec.stages[1].maxConcurrency: is "101%"; want a number of at least 1, or a percentage, as 50% [bad-strategy]
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"a number in quotes", "maxConcurrency: 2", `maxConcurrency: "2"`, `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].maxConcurrency: is "2"; want a number of at least 1, or a percentage, as 50% [bad-strategy]
@@ -166,6 +172,12 @@ s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].afterStage
 	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"a label that is a number", "{ring: canary}", "{ring: 1}", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].labelSelector.matchLabels.ring: 1 is not a string [bad-strategy]
 	hint: quote it`},
+		{"a label whose value is none", "{ring: canary}", "{ring: a b}", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].labelSelector.matchLabels.ring: cannot be read: values[0][ring]: Invalid value: "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?') [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"a long text", "maxConcurrency: 2", "maxConcurrency: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].maxConcurrency: is "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; want a number of at least 1, or a percentage, as 50% [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
+		{"a text that is cut", "maxConcurrency: 2", "maxConcurrency: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].maxConcurrency: is "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...; want a number of at least 1, or a percentage, as 50% [bad-strategy]
+	hint: until it is mended, what is bound to the strategy stays as it is`},
 		{"a label without a value", "{ring: canary}", "{ring: null}", `s.yaml:16: error: ClusterStagedUpdateStrategy careful: spec.stages[0].labelSelector.matchLabels.ring: has no value [bad-strategy]
 	hint: write the value, or "" for an empty one`},
 		{"a stage that is a text", "{name: none}", "none", `s.yaml:19: error: ClusterStagedUpdateStrategy careful: spec.stages[3]: "none" is not a mapping [bad-strategy]
