@@ -235,6 +235,33 @@ func TestTheLastCopyStays(t *testing.T) {
 	m.want("us:4")
 }
 
+// TestAClusterThatIsBrokenIsHeard: what goes to it is as it was last good, and what it says of that counts.
+func TestAClusterThatIsBrokenIsHeard(t *testing.T) {
+	const head = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: us"
+	for name, tt := range map[string]struct{ text, said string }{
+		"it has an error":       {head + "}\nspec: {syncMode: Carrier}\n", " unsupported-value"},
+		"it cannot be read":     {head + "\n", " malformed"},
+		"nothing is the matter": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMovable(t, map[string]string{"eu": "", "us": ""}, aggregated)
+			m.say("eu", word{health: karmada.ResourceHealthy})
+			m.write(map[string]string{"eu": noExecute, "us": ""}, aggregated)
+			m.after(time.Second)
+			m.want("eu:4 us:4")
+			if tt.text != "" {
+				m.more = twin.Tree{"us.yaml": twin.File([]byte(tt.text))}
+				m.write(map[string]string{"eu": noExecute, "us": ""}, aggregated)
+			}
+			m.after(time.Second)
+			m.want("eu:4 us:4" + tt.said)
+			m.say("us", word{health: karmada.ResourceHealthy})
+			m.after(time.Second)
+			m.want("us:4" + tt.said)
+		})
+	}
+}
+
 // TestDirectlyTheNewCopyWaitsForTheOldOneToBeGone purges directly.
 func TestDirectlyTheNewCopyWaitsForTheOldOneToBeGone(t *testing.T) {
 	const directly = aggregated + "  failover: {cluster: {purgeMode: Directly}}\n"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -359,6 +361,37 @@ func TestABranchReplacesAnother(t *testing.T) {
 	old.Cluster = "europe"
 	if err := admits(old, "", "europe"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWhatHasArrived is what is published where the config has it, and what is still elsewhere is not.
+func TestWhatHasArrived(t *testing.T) {
+	f := newFolders(t)
+	folders := f.source["waybill.yaml"]
+	f.write("waybill.yaml", "apiVersion: waybill.dev/v1alpha1\nkind: Config\n")
+	arrived := func() string {
+		t.Helper()
+		f.repo.Write("main", "a change", f.source.Folder())
+		obs, err := f.reconciler().Observe(t.Context(), "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(slices.Sorted(maps.Keys(obs.Arrived())), " of ", slices.Sorted(maps.Keys(obs.Input.Published)))
+	}
+	steps := []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"nothing is published", func() {}, "[] of []"},
+		{"all is published", f.published, "[eu us] of [eu us]"},
+		{"the layout changes", func() { f.source["waybill.yaml"] = folders }, "[] of [eu us]"},
+		{"that is published", f.published, "[eu us] of [eu us]"},
+	}
+	for _, s := range steps {
+		if s.do(); arrived() != s.want {
+			t.Errorf("%s: arrived are %s; want %s", s.what, arrived(), s.want)
+		}
 	}
 }
 

@@ -77,6 +77,12 @@ func TestWhereaboutsMoveWithAllThatSaysHowClustersAre(t *testing.T) {
 		t.Errorf("a branch that there is not: %v", err)
 	}
 	before := where()
+	asked := 0
+	both := &reconciler.Reconciler{Source: source, Target: source}
+	source.heads = func() error { asked++; return nil }
+	if _, err := both.Whereabouts(t.Context(), "main"); err != nil || asked != 1 {
+		t.Errorf("a repository that is both is asked %d times: %v", asked, err)
+	}
 	for name, repo := range map[string]*flaky{"looking at the source": source, "looking at what is published": target} {
 		repo.heads = func() error { return errors.New("away") }
 		if _, err := r.Whereabouts(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), name) {

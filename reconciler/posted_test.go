@@ -364,4 +364,7 @@ func TestTimeAlone(t *testing.T) {
 	p.wants("for five", "c1=two p1=two p2=one", rollouts.Updating)
 	p.in(time.Second)
 	p.wants("one after the other", "c1=two p1=two p2=two", rollouts.Updating)
+	if len(p.asked) > 0 {
+		t.Errorf("commit statuses do not count, and the forge is asked about %d commits", len(p.asked))
+	}
 }

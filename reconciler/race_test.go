@@ -81,6 +81,15 @@ func TestTooManyLostRacesAreGivenUp(t *testing.T) {
 	}
 }
 
+func TestWhoHasNoPausesGoesOnAtOnce(t *testing.T) {
+	repo := &contended{twin.New("contended"), 2}
+	repo.Write("main", "first", twin.Tree{"fleet.yaml": twin.File([]byte(fleet))}.Folder())
+	r := &reconciler.Reconciler{Source: repo, Target: repo, Now: func() time.Time { return time.Time{} }}
+	if res, err := r.Publish(t.Context(), "main"); err != nil || len(res.Updates) != 2 {
+		t.Errorf("it publishes %d branches: %v", len(res.Updates), err)
+	}
+}
+
 func TestAPauseEndsWithTheContext(t *testing.T) {
 	repo := &contended{twin.New("contended"), 1}
 	repo.Write("main", "first", twin.Tree{"fleet.yaml": twin.File([]byte(fleet))}.Folder())

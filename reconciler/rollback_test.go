@@ -138,6 +138,8 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 		later     time.Duration // of the commit that is to be published than of the one that was; negative: before
 		older     bool          // the commit that is to be published is the parent of the one that was
 		partly    bool          // the other one got through but for the state, which records the one before both
+		alike     bool          // both say the same of all clusters
+		undated   bool          // the commit that was published has no date
 		rollback  bool
 		ancestry  error
 		err       string
@@ -155,13 +157,19 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 		"rewritten, and it is newer":            {rewritten: true, later: time.Minute},
 		"rewritten, and it is older":            {rewritten: true, later: -time.Minute, err: "would undo what came after it"},
 		"a shallow source asks Git":             {shallow: true, later: -time.Minute},
+		"the one before, which undoes nothing":  {older: true, alike: true, later: -time.Hour},
+		"the one before one without a date":     {older: true, undated: true, later: -time.Hour, err: "would undo what came after it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source, target := &pulled{Repo: twin.New("fleet")}, twin.New("branches")
 			noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 			write := func(at time.Time, key string) files.ID {
 				source.Now = at
-				return source.Write("main", key, twin.Tree{"fleet.yaml": twin.File([]byte(strings.Replace(fleet, "{k: v}", "{k: "+key+"}", 1)))}.Folder())
+				text := strings.Replace(fleet, "{k: v}", "{k: "+key+"}", 1)
+				if tt.alike {
+					text = fleet
+				}
+				return source.Write("main", key, twin.Tree{"fleet.yaml": twin.File([]byte(text)), "README.md": twin.File([]byte(key))}.Folder())
 			}
 			r := &reconciler.Reconciler{
 				Seen: reconciler.NewCache(), Source: source, Target: target, Rollback: tt.rollback, Now: func() time.Time { return noon.Add(90 * 24 * time.Hour) },
@@ -174,7 +182,11 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 			var first, next files.ID
 			if tt.older {
 				next = write(noon.Add(tt.later), "one")
-				first = write(noon, "two")
+				at := noon
+				if tt.undated {
+					at = time.Time{}
+				}
+				first = write(at, "two")
 			} else {
 				first = write(noon, "one")
 				next = write(noon.Add(tt.later), "two")
@@ -193,7 +205,7 @@ func TestACommitThatComesBeforeIsNotPublished(t *testing.T) {
 				source.commits = map[files.ID]error{first: git.ErrShallow}
 			}
 			res, err := r.Publish(t.Context(), next.String())
-			if tt.err == "" && (err != nil || len(res.Updates) == 0) {
+			if tt.err == "" && (err != nil || (len(res.Updates) == 0) != tt.alike) {
 				t.Errorf("it is not published: %v", err)
 			}
 			if tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {

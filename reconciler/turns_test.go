@@ -194,32 +194,48 @@ func TestALoopThatIsStopped(t *testing.T) {
 }
 
 // TestALoopTurnsWhenSomethingIsDue: what goes out in stages goes on in time, however long the interval is, and what is not due
-// is not planned before.
+// is not planned before. What could not be had beside it is asked for in its own time.
 func TestALoopTurnsWhenSomethingIsDue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newTurning(7 * time.Minute)
-		tree := twin.Tree{
-			"fleet.yaml":   twin.File([]byte(synced + cluster("c1", "canary") + cluster("p1", "prod"))),
-			"waybill.yaml": twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {rollout: {evidence: [status, timed]}}\n")),
-		}
-		write := func(version string) {
-			tree["web.yaml"] = twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: team}\ndata: {v: " + version + "}\n"))
-			l.source.Now = time.Now()
-			l.source.Write("main", version, tree.Folder())
-		}
-		write("one")
-		l.during(t, time.Hour) // until all have it
-		l.turns = nil
-		write("two")
-		l.during(t, 15*time.Minute)
+	for name, tt := range map[string]struct {
+		interval time.Duration
+		fails    bool // an overlay cannot be rendered, which may pass
+		want     string
+	}{
 		// The canary gets it at once, a second later it counts as healthy, and soaks for five minutes; so does who is next.
-		if got, want := l.at(planned), "1h0m0s 1h0m1s 1h5m1s 1h5m2s 1h10m2s 1h10m3s"; got != want {
-			t.Errorf("it planned at %s; want %s", got, want)
-		}
-		if got, want := l.at(func(s *reconciler.Sync) bool { return s.UpToDate }), ""; got != want {
-			t.Errorf("it looked for nothing at %s", got)
-		}
-	})
+		"nothing is missing": {7 * time.Minute, false, "1h0m0s 1h0m1s 1h5m1s 1h5m2s 1h10m2s 1h10m3s"},
+		// It is asked for again a minute after it failed, and then every other minute.
+		"something could not be had": {time.Minute, true, "1h0m0s 1h0m1s 1h2m1s 1h4m1s 1h5m1s 1h5m2s 1h7m2s 1h9m2s 1h10m2s 1h10m3s 1h12m3s 1h14m3s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newTurning(tt.interval)
+				tree := twin.Tree{
+					"fleet.yaml":   twin.File([]byte(synced + cluster("c1", "canary") + cluster("p1", "prod"))),
+					"waybill.yaml": twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {rollout: {evidence: [status, timed]}}\n")),
+				}
+				write := func(version string) {
+					tree["web.yaml"] = twin.File([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: team}\ndata: {v: " + version + "}\n"))
+					l.source.Now = time.Now()
+					l.source.Write("main", version, tree.Folder())
+				}
+				write("one")
+				l.during(t, time.Hour) // until all have it
+				l.turns = nil
+				if tt.fails {
+					l.Reconciler.Engine = &failing{until: time.Now().Add(time.Hour)}
+					tree["app/kustomization.yaml"] = twin.File([]byte("resources: [cm.yaml]\n"))
+				}
+				write("two")
+				l.during(t, 15*time.Minute)
+				if got := l.at(planned); got != tt.want {
+					t.Errorf("it planned at %s; want %s", got, tt.want)
+				}
+				if got := l.at(func(s *reconciler.Sync) bool { return s.UpToDate && !tt.fails }); got != "" {
+					t.Errorf("it looked for nothing at %s", got)
+				}
+			})
+		})
+	}
 }
 
 // failing renders nothing but an error that may pass, for some time.
