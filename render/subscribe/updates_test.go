@@ -28,6 +28,7 @@ func TestCheck(t *testing.T) {
 		{`{"limits": {"perHost": "1/d"}}`, "limits.perHost", "as 1/s or 30/m"},
 		{`{"limits": {"perHost": "0/s"}}`, "limits.perHost", "as 1/s or 30/m"},
 		{`{"limits": {"perHost": "/s"}}`, "limits.perHost", "as 1/s or 30/m"},
+		{`{"limits": {"perHost": "65536/s"}}`, "limits.perHost", "as 1/s or 30/m"},
 		{`{"limits": {"perHost": "1"}}`, "limits.perHost", "as 1/s or 30/m"},
 		{`{"hosts": ["ghcr.io/acme"]}`, "hosts", "want a host, as ghcr.io"},
 		{`{"hosts": ["ftp://ghcr.io"]}`, "hosts", "want a host"},
@@ -60,6 +61,9 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	commits := subscribe.Updates{Mode: subscribe.ModeCommit}
+	if !commits.Acts() {
+		t.Error("with commits it does not act")
+	}
 	if err := json.Unmarshal([]byte(`{"mode": false}`), &commits); err != nil || commits.Acts() {
 		t.Errorf("without quotes off is %q: %v", commits.Mode, err)
 	}
