@@ -92,6 +92,46 @@ func TestATagIsWrittenAsAText(t *testing.T) {
 	}
 }
 
+// What a registry calls its tags is written as a value that reads as that tag, or not at all: nothing else of the file changes.
+func TestATagOfAStrangerChangesNothingElse(t *testing.T) {
+	const m = ` # {"$imagepolicy": "shop:web:tag"}`
+	for _, tt := range []struct{ name, was, tag, want string }{ // want is empty where nothing is written
+		{"with a comment", "v1", "v2 # x", ""},
+		{"a comment alone", "v1", "# x", `"# x"`},
+		{"with a line", "v1", "v2\nb: 3", ""},
+		{"with a document", "v1", "v2\n---\n", ""},
+		{"with an anchor", "v1", "&a v2", ""},
+		{"an alias", "v1", "*a", `"*a"`},
+		{"of a type", "v1", "!!str v2", ""},
+		{"in quotes", "v1", `"v2"`, ""},
+		{"a mapping", "v1", "v2: x", `"v2: x"`},
+		{"a list that does not end", "v1", "[v2", `"[v2"`},
+		{"with a quote", "'v1'", "v'2", ""},
+		{"with two quotes", "'v1'", "v''2", ""},
+		{"that ends its quotes", `"v1"`, `v2", c: "x`, ""},
+		{"with an escape", `"v1"`, `v\x32`, ""},
+		{"with an escape in single quotes", "'v1'", `v\x32`, `'v\x32'`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := "first: v1" + m + "\ntag: " + tt.was + m + "\nb: 2\n"
+			f := marker.Read("a.yaml", []byte(strings.Replace(text, "shop:web", "shop:api", 1)))
+			data, changed, err := f.Write(map[marker.Policy]marker.Image{
+				web: {Name: "ghcr.io/acme/web", Tag: tt.tag}, {Namespace: "shop", Name: "api"}: {Name: "ghcr.io/acme/api", Tag: "v3"},
+			})
+			if tt.want == "" {
+				if err == nil || !strings.HasPrefix(err.Error(), "a.yaml: ") || changed || data != nil {
+					t.Errorf("written is %q: %v", data, err)
+				}
+				return
+			}
+			want := "first: v3" + strings.Replace(m, "web", "api", 1) + "\ntag: " + tt.want + m + "\nb: 2\n"
+			if err != nil || string(data) != want {
+				t.Errorf("written is %q, %v; want %q", data, err, want)
+			}
+		})
+	}
+}
+
 func TestBad(t *testing.T) {
 	const m = ` # {"$imagepolicy": "shop:web"}`
 	for _, tt := range []struct {
