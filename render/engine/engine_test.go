@@ -158,6 +158,12 @@ func TestHooksOfARelease(t *testing.T) {
 			}
 		}
 	}
+	for kept, argoCD := range map[int]bool{1: false, 2: true} { // no hook, and one that Argo CD runs
+		few := engine.Rendered{Manifests: r.Manifests[:kept]}
+		if _, diags := few.WithHooks(of, argoCD); len(diags) != kept-1 || kept == 2 && diags[0].Code != diag.HooksTranslated {
+			t.Errorf("of %d manifests it says %v", kept, diags)
+		}
+	}
 	if got := r.Manifests[1].Object.Annotations()["helm.sh/hook"]; got != "x" {
 		t.Error("what was rendered is changed")
 	}
