@@ -25,6 +25,7 @@ func TestDecodedForgetsWhatAGenerationDidNotAskFor(t *testing.T) {
 		}
 	}
 	has("1", false)
+	has("1", false) // nor because it was asked for
 	keep(0, generation)
 	has("0", true)
 	keep(generation, generation+1) // the next generation begins

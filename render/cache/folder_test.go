@@ -106,6 +106,10 @@ func TestAFolderInTheWayOfAValue(t *testing.T) {
 	if entries, err := os.ReadDir(f.dir); err != nil || len(entries) != 1 {
 		t.Errorf("there are %v, %v", entries, err)
 	}
+	f.Put("b", []byte("value"), time.Unix(0, 0))
+	if got, ok := f.Get("b"); !ok || string(got) != "value" {
+		t.Error("a folder takes the room of another value")
+	}
 	if _, err := OpenFolder(f.dir+"/none\x00", 1); err == nil {
 		t.Error("a folder that cannot be made opens")
 	}
