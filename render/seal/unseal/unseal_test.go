@@ -190,6 +190,9 @@ func TestNoIdentityIsShown(t *testing.T) {
 	if _, err := unseal.ParseIdentities([]byte("# none\n")); err == nil || !strings.Contains(err.Error(), "holds no identity") {
 		t.Error(err)
 	}
+	if _, err := unseal.ParseIdentities([]byte(anna + "\n# " + strings.Repeat("x", 1<<16) + "\n" + bruno)); err == nil {
+		t.Error("identities behind a line that is too long are left out without a word")
+	}
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
 		if got := fmt.Sprintf(format, identities(t, anna)); got != "unseal.Identities" {
 			t.Errorf("%s: %s", format, got)
