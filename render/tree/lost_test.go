@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,5 +46,39 @@ func TestLost(t *testing.T) {
 		if named(l.Refs) != tt.lost || named(l.Labelled) != tt.labelled || l.Before != len(strings.Fields(tt.before)) {
 			t.Errorf("from %s to %s there is lost %v, with the label %v, of %d", tt.before, tt.next, l.Refs, l.Labelled, l.Before)
 		}
+	}
+}
+
+// TestWhatIsLostIsInTheOrderOfNames, not in that of files; what is beside the manifests is no object.
+func TestWhatIsLostIsInTheOrderOfNames(t *testing.T) {
+	var ms []Manifest
+	var want []string
+	for _, written := range []string{ // its file sorts in another place than its name
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\n",
+		"apiVersion: v1\nkind: Namespace\nmetadata: {name: Shop}\n",
+		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: bank, annotations: {note: keep}}\n",
+	} {
+		o := object.Decode("x.yaml", []byte(written)).Objects[0]
+		ms = append(ms, Manifest{Ref: o.Ref(), Blob: files.NewBlob(o.YAML())})
+	}
+	slices.SortFunc(ms, func(a, b Manifest) int { return a.Ref.Compare(b.Ref) })
+	for _, m := range ms {
+		want = append(want, m.Ref.String())
+	}
+	built, err := NewBuilder().LayOut(ms).Tree(Flux{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	built = Overlay(built, map[string]files.Entry{ServicesFile: files.FileEntry(ServicesFile, files.NewBlob([]byte("{}\n")))})
+	l, err := (&Published{Built: built}).Lost(files.NewFolder(nil), "keep", "yes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range l.Refs {
+		got = append(got, r.String())
+	}
+	if !slices.Equal(got, want) || l.Before != len(want) || len(l.Labelled) > 0 {
+		t.Errorf("of %d there is lost %q, want %q; labelled are %v", l.Before, got, want, l.Labelled)
 	}
 }

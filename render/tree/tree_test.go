@@ -44,6 +44,19 @@ func TestPath(t *testing.T) {
 		{object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:Foo"}, "manifests/_cluster/clusterrole.rbac.authorization.k8s.io/system-foo-470679b0f5.yaml"},
 		{object.Ref{Kind: "Service", Namespace: "x", Name: "con"}, "manifests/x/service/con-"},
 		{object.Ref{Kind: "Service", Namespace: "x", Name: "kustomization"}, "manifests/x/service/kustomization-"},
+		{object.Ref{Kind: "Service", Namespace: "con", Name: "a"}, "manifests/con-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "con.a"}, "manifests/x/service/con.a-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "com0"}, "manifests/x/service/com0-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "lpt9.b"}, "manifests/x/service/lpt9.b-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "com10"}, "manifests/x/service/com10.yaml"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "coma"}, "manifests/x/service/coma.yaml"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "com-"}, "manifests/x/service/com-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "usb1"}, "manifests/x/service/usb1.yaml"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "a.-b"}, "manifests/x/service/a.-b.yaml"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: ".a."}, "manifests/x/service/a-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: "AZ.az_09"}, "manifests/x/service/az.az-09-"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: strings.Repeat("x", maxName)}, "manifests/x/service/" + strings.Repeat("x", maxName) + ".yaml"},
+		{object.Ref{Kind: "Service", Namespace: "x", Name: strings.Repeat("x", maxName+1)}, "manifests/x/service/" + strings.Repeat("x", 100) + "-"},
 	} {
 		if got := Path(tt.ref); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s stands at %s, want %s", tt.ref, got, tt.want)
