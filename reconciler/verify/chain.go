@@ -205,7 +205,7 @@ func (v *Verifier) link(ctx context.Context, c *Chain, h git.Head, with []*subje
 			return ctx.Err()
 		}
 		before := publish.Trailer(s.head.Message, publish.TrailerState)
-		if before != named(h.Parent) && !h.Parent.IsZero() {
+		if s == own && before != named(h.Parent) && !h.Parent.IsZero() {
 			is.Differences = append(is.Differences, fmt.Sprintf("it comes after %.12s, and was made from %.12s", h.Parent, before))
 		}
 		switch is.Same = len(is.Differences) == 0; {

@@ -97,7 +97,7 @@ func has(root *files.Folder, path string, id files.ID) bool {
 // authors are those of the commits that the open run of a unit brings, and those whom these name beside them.
 func (s *session) authors(ctx context.Context, unit string) (all []git.Author, err error) {
 	was := s.rollout(unit)
-	if was == nil {
+	if was == nil || s.Source == nil {
 		return nil, errors.New("no run is open")
 	}
 	base, err := files.ParseID(was.Status.Base.Commit)
