@@ -184,10 +184,7 @@ func (r *Reader) isEvidence(h *git.Head, agent *signing.Public) bool {
 
 // reportAt reads what a status branch says at its head, and remembers that. One that cannot be read says nothing: it stops no plan.
 func (r *Reader) reportAt(h git.Head, cluster string, m *virtual.Mapping) reportAt {
-	w, err := parse(h, status.Prefix+cluster, Query{Closely: true}, m)
-	if err != nil {
-		w = nil
-	}
+	w, _ := parse(h, status.Prefix+cluster, Query{Closely: true}, m)
 	h.Tree = nil
 	is := reportAt{head: h, report: w}
 	r.Cache.keep(cluster, is)
