@@ -114,6 +114,20 @@ func TestWebhooks(t *testing.T) {
 			if strings.Contains(w.Body.String(), hookSecret) {
 				t.Errorf("%s: the answer has the secret", tt.name)
 			}
+			if tt.status == 404 {
+				continue // nobody takes it in
+			}
+			result := map[bool]string{true: "woke", false: "ignored"}[tt.push+tt.comment > 0]
+			if tt.status >= 400 {
+				result = "refused"
+			}
+			if want := `waybill_webhooks_total{result="` + result + `"} 1`; !strings.Contains(metrics(t, r.server), want) {
+				t.Errorf("%s: there is no %s", tt.name, want)
+			}
+			head := w.Header()
+			if is := head.Get("Connection") == "close"; is != (result == "refused") || head.Get("Content-Type") != "text/plain; charset=utf-8" || head.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: the answer has the headers %v", tt.name, head)
+			}
 		}
 		time.Sleep(time.Minute) // of the bubble: the bells rest
 	})
