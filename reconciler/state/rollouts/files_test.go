@@ -1,18 +1,22 @@
 package rollouts_test
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 var noon = metav1.NewTime(time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC))
@@ -122,7 +126,21 @@ func TestWhatIsTheSameIsTakenFromBefore(t *testing.T) {
 		if err != nil || after.ID() != alone.ID() {
 			t.Errorf("%s: it is written otherwise than without an earlier record: %v", name, err)
 		}
+		kept := map[files.ID]*files.Blob{}
+		for _, e := range root.All() {
+			kept[e.Blob.ID()] = e.Blob
+		}
+		if after != nil {
+			for path, e := range after.All() {
+				if was := kept[e.Blob.ID()]; was != nil && was != e.Blob {
+					t.Errorf("%s: %s is as it was, and is written again", name, path)
+				}
+			}
+		}
 		again := rollouts.Read(after, earlier)
+		if was := earlier.Rollouts[0].Clusters; after.ID() == root.ID() && reflect.ValueOf(again.Rollouts[0].Clusters).Pointer() != reflect.ValueOf(was).Pointer() {
+			t.Errorf("%s: it is as it was, and is read again", name)
+		}
 		if d := cmp.Diff(rollouts.Read(alone, nil).Rollouts, again.Rollouts); d != "" {
 			t.Errorf("%s: it is read otherwise than without an earlier record: %s", name, d)
 		}
@@ -189,6 +207,55 @@ func TestWhatWaybillDidNotWriteIsWrittenAgain(t *testing.T) {
 	if again, err := rollouts.Encode(r.Rollouts, r); err != nil || again.ID() != root.ID() {
 		t.Errorf("it is not written as ever: %v", err)
 	}
+	single := open()
+	single.Divided, single.Clusters = nil, map[string]rollouts.Cluster{"c1": single.Clusters["c1"]}
+	if root, err = rollouts.Encode([]rollouts.Rollout{single}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string]func(twin.Tree){
+		"a unit in another form":          func(t twin.Tree) { t["team/web.yaml"] = reformed(t["team/web.yaml"]) },
+		"a stage in another form":         func(t twin.Tree) { t["team/web/canary.yaml"] = reformed(t["team/web/canary.yaml"]) },
+		"a stage without clusters":        func(t twin.Tree) { t["team/web/prod.yaml"] = twin.File([]byte("clusters: {}\n")) },
+		"divisions of nothing":            func(t twin.Tree) { t["team/web/divided.json"] = twin.File([]byte("[]\n")) },
+		"a folder beside the stages":      func(t twin.Tree) { t["team/web/x.yaml/README"] = twin.File(nil) },
+		"a file beside the namespaces":    func(t twin.Tree) { t["README"] = twin.File(nil) },
+		"a folder that looks like a unit": func(t twin.Tree) { t["team/api.yaml/README"] = twin.File(nil) },
+		"a file that no unit has":         func(t twin.Tree) { t["team/.yaml"] = twin.File([]byte("x: y\n")) },
+	} {
+		tree := twin.Of(root)
+		edit(tree)
+		r := rollouts.Read(tree.Folder(), nil)
+		if d := cmp.Diff([]rollouts.Rollout{single}, r.Rollouts, cmpopts.EquateEmpty()); d != "" || len(r.Unreadable) > 0 {
+			t.Errorf("%s: it is read as %s, %v", name, d, r.Unreadable)
+		}
+		if again, err := rollouts.Encode(r.Rollouts, r); err != nil || again.ID() != root.ID() {
+			t.Errorf("%s: it is not written as ever: %v", name, err)
+		}
+	}
+}
+
+// reformed is a file with the same content in another form.
+func reformed(e files.Entry) files.Entry {
+	data, _ := e.Blob.Bytes()
+	return twin.File(append([]byte("# by hand\n"), data...))
+}
+
+// Units are in the order of their names, and not of their files.
+func TestTheOrderOfUnits(t *testing.T) {
+	var all []rollouts.Rollout
+	for _, name := range []string{"a", "a-b", "b"} {
+		r := open()
+		r.Unit.Name = name
+		all = append(all, r)
+	}
+	root, err := rollouts.Encode([]rollouts.Rollout{all[2], all[0], all[1]}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := rollouts.Decode(root)
+	if d := cmp.Diff(all, got); d != "" {
+		t.Error(d)
+	}
 }
 
 // What cannot be read is named, and nothing is made of it.
@@ -209,6 +276,9 @@ func TestWhatCannotBeReadIsNotKnown(t *testing.T) {
 	for name, tt := range map[string]struct{ unit, stage string }{
 		"garbage":          {"\x00", text(stage.Blob)},
 		"another kind":     {strings.Replace(text(whole.Blob), "kind: Rollout", "kind: Other", 1), text(stage.Blob)},
+		"another version":  {strings.Replace(text(whole.Blob), "apiVersion: ", "apiVersion: v9", 1), text(stage.Blob)},
+		"no phase":         {strings.Replace(text(whole.Blob), "  phase: Soaking\n  run", "  run", 1), text(stage.Blob)},
+		"too much":         {text(whole.Blob) + strings.Repeat("#", 8<<20), text(stage.Blob)},
 		"another name":     {strings.Replace(text(whole.Blob), "name: web", "name: api", 1), text(stage.Blob)},
 		"an unknown field": {text(whole.Blob) + "extra: 1\n", text(stage.Blob)},
 		"no stage":         {text(whole.Blob), "clusters: 3"},
@@ -220,6 +290,15 @@ func TestWhatCannotBeReadIsNotKnown(t *testing.T) {
 		if after, err := rollouts.Encode(nil, rollouts.Read(build(tt.unit, tt.stage), nil)); err != nil || after.ID() != build(tt.unit, tt.stage).ID() {
 			t.Errorf("%s: it does not stay as it is: %v", name, err)
 		}
+	}
+	twice := twin.Of(build(text(whole.Blob), text(stage.Blob)))
+	twice["team/web/prod.yaml"] = twin.File([]byte(text(stage.Blob)))
+	if all, unreadable := rollouts.Decode(twice.Folder()); len(all) > 0 || !strings.Contains(fmt.Sprint(unreadable), "cluster c1 is in two stages") {
+		t.Errorf("a cluster in two stages: %+v, %v", all, unreadable)
+	}
+	large := text(whole.Blob) + strings.Repeat("#", 8<<20-len(text(whole.Blob)))
+	if all, unreadable := rollouts.Decode(build(large, text(stage.Blob))); len(all) != 1 || len(unreadable) > 0 {
+		t.Errorf("of 8 MiB it is %+v, %v", all, unreadable)
 	}
 	if all, unreadable := rollouts.Decode(build(text(whole.Blob), text(stage.Blob))); len(all) != 1 || len(unreadable) > 0 {
 		t.Errorf("whole, it is %+v, %v", all, unreadable)

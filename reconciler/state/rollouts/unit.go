@@ -7,9 +7,9 @@ func (u Unit) Compare(o Unit) int { return strings.Compare(u.String(), o.String(
 
 // ParseUnit reads what String returns; false for anything else.
 func ParseUnit(text string) (Unit, bool) {
-	folder, name, ok := strings.Cut(text, "/")
+	folder, name, _ := strings.Cut(text, "/")
 	switch {
-	case !ok || folder == "" || name == "" || strings.Contains(name, "/"):
+	case folder == "" || name == "" || strings.Contains(name, "/"):
 		return Unit{}, false
 	case folder == groupFolder:
 		return Unit{Name: name, IsGroup: true}, true
