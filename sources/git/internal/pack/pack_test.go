@@ -7,11 +7,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +156,42 @@ func TestNothingStaysAfterAnError(t *testing.T) {
 	}
 }
 
+// TestSomethingElseIsInTheWay of the folder, or of one of the two names: the error says it, and no unfinished file stays.
+func TestSomethingElseIsInTheWay(t *testing.T) {
+	objects := blobs(3)
+	path, err := Write(t.Context(), t.TempDir(), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join("pack", strings.TrimSuffix(filepath.Base(path), ".pack"))
+	for _, test := range []struct{ name, folder string }{
+		{"a folder has the name of the index", name + ".idx"},
+		{"a folder has the name of the pack", name + ".pack"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.MkdirAll(filepath.Join(dir, test.folder), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if path, err := Write(t.Context(), dir, objects); err == nil || path != "" {
+				t.Errorf("Write = %q, %v", path, err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "tmp_*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	t.Run("a file has the name of the folder", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "pack"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if path, err := Write(t.Context(), dir, objects); err == nil || path != "" {
+			t.Errorf("Write = %q, %v", path, err)
+		}
+	})
+}
+
 func TestNoObjectsMakeNoPack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pack")
 	if path, err := Write(t.Context(), dir, nil); path != "" || err != nil {
@@ -191,6 +229,15 @@ func TestSweepRemovesOnlyUnfinishedFiles(t *testing.T) {
 	if err := Sweep(filepath.Join(dir, "none"), "tmp_pack_"); err != nil {
 		t.Errorf("sweeping a folder that does not exist: %v", err)
 	}
+	if err := Sweep(filepath.Join(dir, "tmp_obj_git")); err == nil {
+		t.Error("a file is swept")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "tmp_waybill_4", "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(dir, "tmp_pack_"); err == nil {
+		t.Error("nobody says that something stays")
+	}
 }
 
 // A pack over 2 GiB needs 64-bit offsets; Git's own reader says whether they are right.
@@ -219,6 +266,41 @@ func TestIndexHoldsLargeOffsets(t *testing.T) {
 	want := []string{"2147483647 1000", "21474836480 1001", "12 2000", "2147483648 3000"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestBeginning reads from the beginning of a delta how large that is which it makes.
+func TestBeginning(t *testing.T) {
+	base := files.NewBlob(bytes.Repeat([]byte("a line\n"), 100_000))
+	longer := files.Like(base, append(bytes.Repeat([]byte("a line\n"), 100_000), "the end\n"...))
+	sizes := func(from, to uint64) []byte { return binary.AppendUvarint(binary.AppendUvarint(nil, from), to) }
+	for _, test := range []struct {
+		name  string
+		delta []byte
+		want  int64
+	}{
+		{"a delta of a long file", Delta(longer.Patch()), 700_008},
+		{"sizes of one byte each", []byte{5, 7, 0x80}, 7},
+		{"a file that becomes empty", sizes(7, 0), 0},
+		{"the largest sizes that there are", sizes(math.MaxUint64, math.MaxInt64), math.MaxInt64},
+		{"one byte more than can be counted", sizes(7, 1<<63), math.MaxInt64},
+		{"nothing", nil, math.MaxInt64},
+		{"the size of the first file alone", []byte{5}, math.MaxInt64},
+		{"the half of a size", []byte{5, 0x80}, math.MaxInt64},
+		{"a first size that does not end", bytes.Repeat([]byte{0x80}, 30), math.MaxInt64},
+		{"a second size that does not end", append([]byte{5}, bytes.Repeat([]byte{0xff}, 30)...), math.MaxInt64},
+	} {
+		for _, n := range []int{1, 3, len(test.delta) + 1} {
+			var b Beginning
+			for piece := range slices.Chunk(test.delta, n) {
+				if got, err := b.Write(piece); got != len(piece) || err != nil {
+					t.Fatalf("%s: Write = %d, %v", test.name, got, err)
+				}
+			}
+			if got := b.Makes(); got != test.want {
+				t.Errorf("%s, by %d bytes: it makes %d, want %d", test.name, n, got, test.want)
+			}
+		}
 	}
 }
 
