@@ -106,8 +106,8 @@ func (r *reader) folder(id plumbing.Hash, depth int) (counted, error) {
 	}
 	entries, names := make([]files.Entry, 0, len(t.Entries)), make(map[string]bool, len(t.Entries))
 	for _, e := range t.Entries {
-		if e.Name == "" || names[e.Name] {
-			return counted{}, &UnfitError{"a name in a folder of it is empty, or stands twice"}
+		if names[e.Name] {
+			return counted{}, &UnfitError{"a name in a folder of it stands twice"}
 		}
 		names[e.Name] = true
 		is, err := r.entry(e, depth)

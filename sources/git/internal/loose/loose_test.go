@@ -47,8 +47,9 @@ func (s store) folder(entries ...string) files.ID {
 
 func entry(mode, name string, id files.ID) string { return mode + " " + name + "\x00" + string(id[:]) }
 
+const who = "Ann <ann@example.com> 1700000000 +0000"
+
 func (s store) commit(tree files.ID, more string) files.ID {
-	const who = "Ann <ann@example.com> 1700000000 +0000"
 	return s.put(plumbing.CommitObject, "tree "+tree.String()+"\n"+more+"author "+who+"\ncommitter "+who+"\n\nsaid\n")
 }
 
@@ -66,6 +67,12 @@ func TestRead(t *testing.T) {
 	}
 	_, err = loose.Read(s.Storage, id, paths-1)
 	unfit(t, "more paths than it may have", err, "it has more files than it may have")
+	flat := s.commit(sub, "")
+	if _, err := loose.Read(s.Storage, flat, 2); err != nil {
+		t.Errorf("as many files in one folder as it may have: %v", err)
+	}
+	_, err = loose.Read(s.Storage, flat, 1)
+	unfit(t, "more files in one folder than it may have", err, "it has more files than it may have")
 }
 
 // unfit holds that an error says why what came is none.
@@ -99,13 +106,14 @@ func TestWhatIsUnfit(t *testing.T) {
 		{"too many", s.commit(deep(9), ""), "a folder of it is missing, or too deep"},
 		{"no commit", sound, "it is no commit"},
 		{"nothing", absent, "it is no commit"},
+		{"one that names no folder", s.put(plumbing.CommitObject, "author "+who+"\ncommitter "+who+"\n\nsaid\n"), "its commit cannot be read"},
 		{"one with a parent", s.commit(sound, "parent "+absent.String()+"\n"), "its commit has a parent"},
 		{"one whose folder did not come", s.commit(absent, ""), "a folder of it is missing"},
 		{"one whose file did not come", s.commit(s.folder(entry("100644", "a", absent)), ""), "a file of it is missing"},
 		{"one with a program", s.commit(s.folder(entry("100755", "a", a)), ""), "something else than plain files"},
 		{"one with a link", s.commit(s.folder(entry("120000", "a", a)), ""), "something else than plain files"},
 		{"one with a submodule", s.commit(s.folder(entry("160000", "a", a)), ""), "something else than plain files"},
-		{"one with a name twice", s.commit(s.folder(entry("100644", "a", a), entry("100644", "a", a)), ""), "is empty, or stands twice"},
+		{"one with a name twice", s.commit(s.folder(entry("100644", "a", a), entry("100644", "a", a)), ""), "stands twice"},
 		{"one without a name", s.commit(s.folder(entry("100644", "", a)), ""), "a folder of it cannot be read"},
 		{"one in another order", s.commit(s.folder(entry("100644", "b", a), entry("100644", "a", a)), ""), "not as Git writes one"},
 		{"one with a mode as Git does not write it", s.commit(s.folder(entry("0100644", "a", a)), ""), "not as Git writes one"},
