@@ -225,7 +225,6 @@ func scan(data []byte) (s looks) {
 		case c == '\n':
 		case c == 0:
 			s.nul++
-			s.other++
 		case c == '\b', c == '\t', c == '\f', c == 0x1b:
 			s.printable++
 		case c < ' ' && (c != 0x1a || i+1 < len(data)), c == 0x7f:
