@@ -3,11 +3,14 @@ package refs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +52,16 @@ func repository(t *testing.T) (dir string, ids [3]files.ID) {
 		args = []string{"commit-tree", tree, "-m", "c", "-p", hex}
 	}
 	return dir, ids
+}
+
+// write writes a file of a repository, and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func update(t *testing.T, dir string, changes ...Change) error {
@@ -156,11 +169,12 @@ func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 	for _, test := range []struct {
 		name, there, add string
 		pack             bool
+		want             string
 	}{
-		{"a packed branch would be a folder", "refs/heads/a", "refs/heads/a/b", true},
-		{"a loose branch would be a folder", "refs/heads/a", "refs/heads/a/b", false},
-		{"a folder of packed branches would be a branch", "refs/heads/a/b/c", "refs/heads/a", true},
-		{"a folder of loose branches would be a branch", "refs/heads/a/b/c", "refs/heads/a", false},
+		{"a packed branch would be a folder", "refs/heads/a", "refs/heads/a/b", true, "refs/heads/a/b and refs/heads/a cannot both exist"},
+		{"a loose branch would be a folder", "refs/heads/a", "refs/heads/a/b", false, "a part of its name is a branch already"},
+		{"a folder of packed branches would be a branch", "refs/heads/a/b/c", "refs/heads/a", true, "refs/heads/a and refs/heads/a/b/c cannot"},
+		{"a folder of loose branches would be a branch", "refs/heads/a/b/c", "refs/heads/a", false, "refs/heads/a and refs/heads/a/b/c cannot"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir, ids := repository(t)
@@ -168,8 +182,8 @@ func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 			if test.pack {
 				git(t, dir, "pack-refs", "--all")
 			}
-			if err := update(t, dir, Change{test.add, files.ID{}, ids[1]}); err == nil {
-				t.Error("it was taken")
+			if err := update(t, dir, Change{test.add, files.ID{}, ids[1]}); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
 			}
 			if d := cmp.Diff(map[string]string{test.there: ids[0].String()}, showRefs(t, dir)); d != "" {
 				t.Error(d)
@@ -181,6 +195,18 @@ func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 		git(t, dir, "update-ref", "refs/heads/a-b", ids[0].String())
 		if err := update(t, dir, Change{"refs/heads/a", files.ID{}, ids[1]}, Change{"refs/heads/ab/c", files.ID{}, ids[1]}); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Run("an empty folder of the name is none", func(t *testing.T) {
+		dir, ids := repository(t)
+		if err := os.MkdirAll(filepath.Join(dir, "refs", "heads", "a", "b"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := update(t, dir, Change{"refs/heads/a", files.ID{}, ids[1]}); err != nil {
+			t.Error(err)
+		}
+		if got, err := At(dir).Read("refs/heads/a"); got != ids[1] || err != nil {
+			t.Errorf("it is at %s, %v", got, err)
 		}
 	})
 	t.Run("two new branches that exclude each other", func(t *testing.T) {
@@ -197,45 +223,45 @@ func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 func TestLocksOfOthers(t *testing.T) {
 	t.Run("one that goes away is waited for", func(t *testing.T) {
 		dir, ids := repository(t)
-		lock := filepath.Join(dir, "refs", "heads", "x.lock")
-		if err := os.WriteFile(lock, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(100*time.Millisecond, func() { os.Remove(lock) })
-		if err := update(t, dir, Change{"refs/heads/x", files.ID{}, ids[0]}); err != nil {
-			t.Error(err)
-		}
+		lock := write(t, dir, "refs/heads/x.lock", "")
+		synctest.Test(t, func(t *testing.T) {
+			time.AfterFunc(patience-2*pause, func() { os.Remove(lock) })
+			if err := update(t, dir, Change{"refs/heads/x", files.ID{}, ids[0]}); err != nil {
+				t.Error(err)
+			}
+		})
 	})
 	t.Run("one that stays is named and not removed", func(t *testing.T) {
 		dir, ids := repository(t)
-		lock := filepath.Join(dir, "refs", "heads", "x.lock")
-		if err := os.WriteFile(lock, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		err := update(t, dir, Change{"refs/heads/w", files.ID{}, ids[0]}, Change{"refs/heads/x", files.ID{}, ids[0]})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), lock) {
-			t.Errorf("error %v", err)
-		}
+		lock := write(t, dir, "refs/heads/x.lock", "")
+		synctest.Test(t, func(t *testing.T) {
+			err := update(t, dir, Change{"refs/heads/w", files.ID{}, ids[0]}, Change{"refs/heads/x", files.ID{}, ids[0]})
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), lock) {
+				t.Errorf("error %v", err)
+			}
+		})
 		if d := cmp.Diff([]string{"refs/heads/x.lock"}, locks(t, dir)); d != "" {
 			t.Error(d)
 		}
 	})
 	t.Run("another writer is waited for until the caller gives up", func(t *testing.T) {
 		dir, _ := repository(t)
-		w, err := At(dir).Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		if _, err := At(dir).Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v", err)
-		}
-		w.Release()
-		if w, err = At(dir).Acquire(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		w.Release()
+		synctest.Test(t, func(t *testing.T) {
+			w, err := At(dir).Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := At(dir).Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			w.Release()
+			if w, err = At(dir).Acquire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.Release()
+		})
 	})
 }
 
@@ -293,6 +319,184 @@ func TestListAndRead(t *testing.T) {
 	}
 	if _, err := At(dir).List(Heads); err == nil || !strings.Contains(err.Error(), "refs/heads/cut") {
 		t.Errorf("a damaged ref gives %v", err)
+	}
+}
+
+// TestWhatCannotBeRead is named by whoever reads it, and nothing is moved.
+func TestWhatCannotBeRead(t *testing.T) {
+	const id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	for _, test := range []struct{ name, path, text, want string }{
+		{"packed refs that are a folder", "packed-refs/file", "", "packed-refs"},
+		{"a packed ref without a name", "packed-refs", id + "\n", "line 1"},
+		{"a packed ref whose name is empty", "packed-refs", id + " \n", "line 1"},
+		{"a packed ref without an id", "packed-refs", "# pack-refs with: sorted\n" + id[1:] + " refs/heads/a\n", "line 2"},
+		{"the commit of a tag before any ref", "packed-refs", "^" + id + "\n", "line 1"},
+		{"a packed ref of 100,000 letters", "packed-refs", id + " refs/heads/" + strings.Repeat("a", 100_000) + "\n", "packed-refs"},
+		{"a ref whose file is empty", "refs/heads/main", "", "repair or delete"},
+		{"a ref whose file is no id", "refs/heads/main", id + id + "\n", "refs/heads/main"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, ids := repository(t)
+			git(t, dir, "update-ref", "refs/heads/other", ids[0].String())
+			write(t, dir, test.path, test.text)
+			_, list := At(dir).List(Heads)
+			_, read := At(dir).Read("refs/heads/main")
+			moved := update(t, dir, Change{"refs/heads/other", ids[0], ids[1]}, Change{"refs/heads/main", files.ID{}, ids[1]})
+			for who, err := range map[string]error{"List": list, "Read": read, "Update": moved} {
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%s: %v, want %q", who, err, test.want)
+				}
+			}
+			if got, err := At(dir).Read("refs/heads/other"); got != ids[0] || err != nil {
+				t.Errorf("the other ref is at %s, %v", got, err)
+			}
+			if left := locks(t, dir); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	t.Run("a name that is longer than the disk takes", func(t *testing.T) {
+		dir, ids := repository(t)
+		long := Heads + strings.Repeat("a", 300)
+		_, list := At(dir).List(long + "/")
+		_, read := At(dir).Read(long)
+		_, target := At(dir).Target(long)
+		for who, err := range map[string]error{"List": list, "Read": read, "Target": target, "Update": update(t, dir, Change{long, files.ID{}, ids[0]})} {
+			if !errors.Is(err, syscall.ENAMETOOLONG) {
+				t.Errorf("%s: %v", who, err)
+			}
+		}
+	})
+}
+
+// TestSymbolicRefs are followed as far as Git does.
+func TestSymbolicRefs(t *testing.T) {
+	dir, ids := repository(t)
+	git(t, dir, "update-ref", "refs/heads/s0", ids[0].String())
+	for i := range 5 {
+		write(t, dir, fmt.Sprintf("refs/heads/s%d", i+1), fmt.Sprintf("ref:  refs/heads/s%d \r\n", i))
+	}
+	for name, target := range map[string]string{"refs/heads/s0": "", "refs/heads/s1": "refs/heads/s0", "refs/heads/none": ""} {
+		if got, err := At(dir).Target(name); got != target || err != nil {
+			t.Errorf("%s names %q, %v", name, got, err)
+		}
+	}
+	if got, err := At(dir).Read("refs/heads/s4"); got != ids[0] || err != nil {
+		t.Errorf("through four it is %s, %v", got, err)
+	}
+	if got, err := At(dir).Read("refs/heads/s5"); !got.IsZero() || err == nil || !strings.Contains(err.Error(), "too many symbolic refs") {
+		t.Errorf("through five it is %s, %v", got, err)
+	}
+}
+
+// TestReplace makes ids all that is packed, whatever was there.
+func TestReplace(t *testing.T) {
+	dir, ids := repository(t)
+	git(t, dir, "update-ref", "refs/heads/gone", ids[0].String())
+	git(t, dir, "update-ref", "refs/heads/stays", ids[0].String())
+	git(t, dir, "pack-refs", "--all")
+	for _, want := range []map[string]files.ID{{"refs/heads/stays": ids[1], "refs/heads/new": ids[2]}, {}} {
+		w, err := At(dir).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = w.Replace(want)
+		w.Release()
+		got, listed := At(dir).List(Heads)
+		if d := cmp.Diff(want, got); d != "" || err != nil || listed != nil {
+			t.Errorf("%v, %v, %s", err, listed, d)
+		}
+		showRefs(t, dir)
+	}
+}
+
+// TestPackedRefs keep what their first line says, and no two files, one after the other, have one size.
+func TestPackedRefs(t *testing.T) {
+	dir, ids := repository(t)
+	git(t, dir, "update-ref", "refs/heads/x", ids[0].String())
+	git(t, dir, "tag", "-m", "annotated", "v1", ids[0].String())
+	git(t, dir, "pack-refs", "--all")
+	path := filepath.Join(dir, packedName)
+	lines := func() (first string, rest, size int) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, text, _ := strings.Cut(string(data), "\n")
+		return strings.TrimRight(first, " "), strings.Count(text, "\n"), len(data)
+	}
+	first, rest, before := lines()
+	if !strings.HasPrefix(first, "# pack-refs with:") || rest != 3 {
+		t.Fatalf("Git wrote %q and %d lines", first, rest)
+	}
+	for i := range 3 {
+		if err := update(t, dir, Change{"refs/heads/x", ids[i%2], ids[(i+1)%2]}); err != nil {
+			t.Fatal(err)
+		}
+		has, lines, size := lines()
+		if has != first || lines != rest || (size-before-1)%256 != 0 {
+			t.Fatalf("after %d moves: %q, %d lines, %d bytes after %d", i+1, has, lines, size, before)
+		}
+		before = size
+	}
+	sizes := map[int]bool{}
+	for range 256 { // what 256 moves would write
+		before = len(packed{header: first, lines: []line{{name: "refs/heads/x"}, {name: "refs/tags/v1", peel: "^" + ids[0].String()}}}.encode(int64(before)))
+		sizes[before] = true
+	}
+	if len(sizes) != 256 || before > 1000 {
+		t.Errorf("of 256 files %d have a size of their own, and the last has %d bytes", len(sizes), before)
+	}
+}
+
+// TestLeft says of a repository that a Writer is at work there, or was killed.
+func TestLeft(t *testing.T) {
+	dir, ids := repository(t)
+	is := func(when string, want bool) {
+		t.Helper()
+		if At(dir).Left() != want {
+			t.Errorf("%s: want %t", when, want)
+		}
+	}
+	is("before any writer", false)
+	write(t, dir, newPacked, "half")
+	is("half of a file that has no writer", true)
+	if err := update(t, dir, Change{"refs/heads/x", files.ID{}, ids[0]}); err != nil {
+		t.Fatal(err)
+	}
+	is("after a writer", false)
+	w, err := At(dir).Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	is("a writer that holds no ref", false)
+	if _, err := w.lock(t.Context(), "refs/heads/x"); err != nil {
+		t.Fatal(err)
+	}
+	is("a writer that holds a ref", true)
+	w.Release()
+	is("a writer that was killed", true)
+}
+
+// TestWhatCannotBeCleanedUp keeps a writer out, who is in when it is gone.
+func TestWhatCannotBeCleanedUp(t *testing.T) {
+	dir, ids := repository(t)
+	path := write(t, dir, newPacked+"/file", "")
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if w, err := At(dir).Acquire(ctx); err == nil || !strings.Contains(err.Error(), "a killed waybill left behind") {
+			t.Fatalf("Acquire = %v, %v", w, err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := update(t, dir, Change{"refs/heads/x", files.ID{}, ids[0]}); err != nil {
+		t.Error(err)
+	}
+	if _, err := At(filepath.Join(dir, "none")).Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "locking the repository") {
+		t.Errorf("a repository that is none: %v", err)
 	}
 }
 
