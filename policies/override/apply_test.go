@@ -287,6 +287,7 @@ func TestCommandAndArgs(t *testing.T) {
 		{name: "the empty list is a list", object: pod("[]"), overriders: args("c", "add", "[q]"), want: map[string]string{p0: `["q"]`}},
 		{name: "numbers become strings", object: pod("[1, true]"), overriders: args("c", "add", "[q]"), want: map[string]string{p0: `["1","true","q"]`}},
 		{name: "a string is no list", object: pod("go"), overriders: args("c", "add", "[q]"), err: "applying argsOverrider[0]: " + p0 + ": want a list, got a string"},
+		{name: "a command that is a string is an error", object: `{kind: Pod, spec: {containers: [{name: c, command: go}]}}`, overriders: "commandOverrider: [{containerName: c, operator: add, value: [q]}]", err: "applying commandOverrider[0]: /spec/containers/0/command: want a list, got a string"},
 		{name: "numbers become strings, whatever else happens", object: pod("[1, true]"), overriders: args("c", "remove", "[q]"), want: map[string]string{p0: `["1","true"]`}},
 		{name: "an item that is null is an error", object: pod("[a, null]"), overriders: args("c", "add", "[q]"), err: p0 + ": want a list of strings, got null at 1"},
 		{
@@ -316,6 +317,7 @@ func TestLabelsAndAnnotations(t *testing.T) {
 		{name: "add makes the metadata", object: "{kind: Foo}", overriders: "labelsOverrider: [{operator: add, value: {k: v}}]", want: map[string]string{labels: `{"k":"v"}`}},
 		{name: "labels are an object", object: "{kind: Foo, metadata: {labels: x}}", overriders: "labelsOverrider: [{operator: add, value: {k: v}}]", err: "applying labelsOverrider[0]: /metadata/labels: want an object, got a string"},
 		{name: "metadata is an object", object: "{kind: Foo, metadata: x}", overriders: "annotationsOverrider: [{operator: add, value: {k: v}}]", err: "applying annotationsOverrider[0]: /metadata: want an object"},
+		{name: "an unknown operator is an error for what is there, too", object: deployment, overriders: "labelsOverrider: [{operator: move, value: {app: v}}]", err: `/metadata/labels/app: operator "move"`},
 		{name: "an unknown operator is an error", object: deployment, overriders: "labelsOverrider: [{operator: move, value: {a/b: v}}]", err: `/metadata/labels/a~1b: operator "move"`},
 	})
 }

@@ -159,13 +159,23 @@ func TestSecretsAreNotShown(t *testing.T) {
 
 func TestNothingToApply(t *testing.T) {
 	obj := object(t, deployment)
-	for _, text := range []string{"{}", "{labelsOverrider: [{operator: remove, value: {none: ''}}]}"} {
+	for _, text := range []string{
+		"{}", "{labelsOverrider: [{operator: remove, value: {none: ''}}]}",
+		"{imageOverrider: [{component: Tag, operator: replace, value: '1', predicate: {path: /spec/template/spec/initContainers/0/image}}]}",
+	} {
 		got, changes, err := override.Apply(obj, overriders(t, text))
 		if err != nil || changes != nil {
 			t.Errorf("%s: %v, %v", text, changes, err)
 		}
 		if got["spec"] = nil; obj["spec"] != nil {
 			t.Errorf("%s: got a copy, want the object itself", text)
+		}
+		rules := override.Rules{Claimed: true, List: []*override.Rule{{Overriders: overriders(t, text)}, {Overriders: overriders(t, text)}}}
+		obj = object(t, deployment)
+		if got, steps, err := rules.Apply(obj, "\x01\x01"); err != nil || len(steps) != 2 {
+			t.Errorf("%s, twice: %v, %v", text, steps, err)
+		} else if got["spec"] = nil; obj["spec"] != nil {
+			t.Errorf("%s, twice: got a copy, want the object itself", text)
 		}
 		obj = object(t, deployment)
 	}

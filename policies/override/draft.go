@@ -183,8 +183,6 @@ func (n *node) text() (string, bool) {
 // typeName names the JSON type of a node in a sentence.
 func (n *node) typeName() string {
 	switch {
-	case n == nil:
-		return typeName(nil)
 	case n.is == mapping:
 		return typeName(map[string]any(nil))
 	case n.is == list:

@@ -94,6 +94,20 @@ func TestWhatOverridersDoToOneObjectIsBounded(t *testing.T) {
 	if _, _, err := override.Apply(long, overriders(t, edit)); err != nil {
 		t.Errorf("many operations in one: %v", err)
 	}
+	whole := "{operator: add, path: /data/, value: v}"
+	for patch, refused := range map[string]bool{
+		strings.Repeat(whole+", ", 40):                                    false, // which are one patch
+		strings.Repeat(whole+", {operator: remove, path: /status}, ", 20): true,
+	} {
+		if _, _, err := override.Apply(long, overriders(t, "plaintext: ["+patch+"]")); (err != nil) != refused || refused && !strings.Contains(err.Error(), "do too much") {
+			t.Errorf("%s: error %v", patch, err)
+		}
+	}
+	json := map[string]any{"kind": "ConfigMap", "data": map[string]any{"j": `{"a":"` + strings.Repeat("x", 4<<20) + `"}`}}
+	edit = "fieldOverrider: [" + strings.Repeat("{fieldPath: /data/j, json: [{subPath: /b, operator: add, value: 1}]}, ", 8) + "]"
+	if _, _, err := override.Apply(json, overriders(t, edit)); err == nil || !strings.Contains(err.Error(), "applying fieldOverrider[7]: /data/j: the overriders for this object do too much") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // The values that changes show are bounded, too.

@@ -89,6 +89,11 @@ func TestOverrideImage(t *testing.T) {
 			"registry.io:5000/team/app/sub:v1", "registry.io:5000/:v1", "registry.io:5000/new/repo:v1",
 			"registry.io:5000/team/app:v1-alpine", "registry.io:5000/team/app", "registry.io:5000/team/app:2.0",
 		},
+		"my.app:1.0": {
+			"my.reg/my.app:1.0", "my.app:1.0", "my.reg:80/my.app:1.0",
+			"my.app/sub:1.0", ":1.0", "new/repo:1.0",
+			"my.app:1.0-alpine", "my.app", "my.app:2.0",
+		},
 		"team/app@" + sha: {
 			"my.reg/team/app@" + sha, "team/app@" + sha, "my.reg:80/team/app@" + sha,
 			"team/app/sub@" + sha, "@" + sha, "new/repo@" + sha,

@@ -1,6 +1,7 @@
 package override_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,11 @@ func TestPlaintext(t *testing.T) {
 			overriders: "plaintext: [{operator: replace, path: /spec/replicas, value: 3}, {operator: remove, path: /spec/none}]",
 			err:        "applying plaintext[1]: /spec/none: ",
 		},
+		{
+			name: "the first of two fails", object: deployment,
+			overriders: "plaintext: [{operator: remove, path: /spec/none}, {operator: replace, path: /spec/replicas, value: 3}]",
+			err:        "applying plaintext[0]: /spec/none: ",
+		},
 		{name: "the empty path", object: deployment, overriders: one("replace", "", ", value: {apiVersion: v1, kind: Foo}"), want: map[string]string{"": `{"apiVersion":"v1","kind":"Foo"}`}},
 		{name: "the empty path and null", object: deployment, overriders: one("replace", "", ", value: null"), err: "applying plaintext[0]: the whole object: a whole document cannot become null"},
 		{name: "the empty path and a list", object: deployment, overriders: one("add", "", ", value: [1]"), err: "decoding the patched object"},
@@ -57,6 +63,16 @@ func TestPlaintext(t *testing.T) {
 			name: "the whole object becomes a list among others", object: deployment,
 			overriders: `plaintext: [{operator: add, path: /a, value: 1}, {operator: replace, path: "", value: []}]`,
 			err:        "applying plaintext[1]: the whole object: decoding the patched object",
+		},
+		{
+			name: "the whole object becomes a list after its kind changed", object: deployment,
+			overriders: `plaintext: [{operator: replace, path: /kind, value: Foo}, {operator: replace, path: "", value: []}]`,
+			err:        "applying plaintext[1]: the whole object: decoding the patched object",
+		},
+		{
+			name: "what is done after the whole object fails", object: deployment,
+			overriders: `plaintext: [{operator: add, path: "", value: {kind: Foo}}, {operator: remove, path: /spec}, {operator: add, path: /a, value: 1}]`,
+			err:        "applying plaintext[1]: /spec: ",
 		},
 		{name: "the empty path and no object at all", object: deployment, overriders: one("remove", "", ""), err: "applying plaintext[0]: the whole object: "},
 		{
@@ -82,6 +98,16 @@ func TestPlaintext(t *testing.T) {
 		{
 			name: "no kind is left among others", object: deployment,
 			overriders: "plaintext: [{operator: add, path: /a, value: 1}, {operator: remove, path: /kind}, {operator: add, path: /b, value: 1}]",
+			err:        "applying plaintext[1]: /kind: the patched object has no kind",
+		},
+		{
+			name: "the whole object has no kind among others", object: deployment,
+			overriders: `plaintext: [{operator: add, path: /a, value: 1}, {operator: replace, path: "", value: {a: b}}, {operator: add, path: /b, value: 1}]`,
+			err:        "applying plaintext[1]: the whole object: the patched object has no kind",
+		},
+		{
+			name: "the last that was done to the kind left none", object: deployment,
+			overriders: "plaintext: [{operator: replace, path: /kind, value: Foo}, {operator: remove, path: /kind}, {operator: add, path: /b, value: 1}]",
 			err:        "applying plaintext[1]: /kind: the patched object has no kind",
 		},
 		{name: "the kind is a number", object: deployment, overriders: one("replace", "/kind", ", value: 1"), err: "the patched object has no kind"},
@@ -139,6 +165,10 @@ func TestPlaintextOnWhatAManifestLacks(t *testing.T) {
 			overriders: "plaintext: [{operator: replace, path: /status, value: 1}]", err: "applying plaintext[0]: /status: ",
 		},
 		{
+			name: "a uid elsewhere is no server's", object: deployment,
+			overriders: "plaintext: [{operator: remove, path: /spec/uid}]", err: "applying plaintext[0]: /spec/uid: ",
+		},
+		{
 			name: "a name is no server's", object: "{kind: Foo}",
 			overriders: "plaintext: [{operator: remove, path: /metadata/name}]", err: "applying plaintext[0]: /metadata/name: ",
 		},
@@ -170,6 +200,49 @@ func TestPlaintextKeepsNumbers(t *testing.T) {
 	}
 }
 
+// TestARuleSeesWhatTheRuleBeforeMade holds that numbers of a patch are plain for the patch after it, and that args are strings for the
+// overrider after a patch.
+func TestARuleSeesWhatTheRuleBeforeMade(t *testing.T) {
+	value := func(path, value string) *karmada.Overriders {
+		return &karmada.Overriders{Plaintext: []karmada.PlaintextOverrider{{Path: path, Operator: "add", Value: []byte(value)}}}
+	}
+	const args = "/spec/template/spec/containers/0/args"
+	arg := overriders(t, "argsOverrider: [{containerName: c, operator: add, value: [q]}]")
+	halves := object(t, `{kind: Pod, spec: {containers: [{name: c, image: "a:1", args: [b]}]}}`)
+	halves["spec"].(map[string]any)["containers"] = append(halves["spec"].(map[string]any)["containers"].([]any), map[string]any{"cpus": 3.0})
+	tag := overriders(t, "imageOverrider: [{component: Tag, operator: replace, value: '2', predicate: {path: /spec/containers/0/image}}]")
+	for _, tt := range []struct {
+		name   string
+		object map[string]any
+		rules  []*karmada.Overriders
+		path   string
+		want   any
+	}{
+		{"a number is as it was written", object(t, deployment), []*karmada.Overriders{value("/a", "1.0")}, "a", 1.0},
+		{"a number is plain once another rule patches", object(t, deployment), []*karmada.Overriders{value("/a", "1.0"), value("/b", "2")}, "a", int64(1)},
+		{"a number of a list that another overrider opened", halves, []*karmada.Overriders{tag, value("/b", "2")}, "/spec/containers/1/cpus", "3"},
+		{"an argument that a patch put in becomes a string", object(t, deployment), []*karmada.Overriders{arg, value(args+"/0", "80"), arg}, args, `["80","a","b","a","q","q"]`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var rules override.Rules
+			for _, o := range tt.rules {
+				rules.List = append(rules.List, &override.Rule{Overriders: o})
+			}
+			obj, _, err := rules.Apply(tt.object, strings.Repeat("\x01", len(rules.List)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got any = obj[tt.path]
+			if strings.HasPrefix(tt.path, "/") {
+				got = at(obj, tt.path)
+			}
+			if got != tt.want {
+				t.Errorf("%s is %v (%[2]T), want %v (%[3]T)", tt.path, got, tt.want)
+			}
+		})
+	}
+}
+
 func TestFields(t *testing.T) {
 	const j, y = "/data/j.json", "/data/y.yaml"
 	field := func(path, list, op string) string {
@@ -185,12 +258,17 @@ func TestFields(t *testing.T) {
 			err: `applying fieldOverrider[0]: /data/j.json: patching by json[1] at "/zz": replace operation does not apply: doc is missing key: /zz: missing value`,
 		},
 		{
+			name: "the first of two fails", object: configMap, overriders: field(j, "json", "{subPath: /zz, operator: replace, value: 1}, "+set9),
+			err: `applying fieldOverrider[0]: /data/j.json: patching by json[0] at "/zz": `,
+		},
+		{
 			name: "yaml sorts keys and loses comments", object: configMap, overriders: field(y, "yaml", "{subPath: /alpha/port, operator: replace, value: 8080}"),
 			want: map[string]string{y: `"alpha:\n  list:\n  - 1\n  - 2\n  port: 8080\nzeta: 1\n"`},
 		},
 		{name: "yaml turns json into yaml", object: configMap, overriders: field(j, "yaml", set9), want: map[string]string{j: `"a:\n  x:\n  - 1\n  - 2\nb: 2\n"`}},
 		{name: "json does not read yaml", object: configMap, overriders: field(y, "json", set9), err: "/data/y.yaml: the text is no valid JSON"},
 		{name: "a missing field", object: configMap, overriders: field("/data/none", "json", set9), err: `/data/none: there is no key "none"`},
+		{name: "an index behind the end of a list", object: `{kind: Foo, a: ['{"b":1}']}`, overriders: field("/a/1", "json", set9), err: "/a/1: index 1 is outside a list of 1"},
 		{name: "an object is no text", object: configMap, overriders: field("/data", "json", set9), err: "/data: want a string, got an object"},
 		{name: "text that is no yaml", object: configMap, overriders: field("/data/bad", "yaml", set9), err: "/data/bad: parsing the text as YAML: yaml: line 1: did not find expected node content"},
 		{name: "words are yaml but have no keys", object: configMap, overriders: field("/data/words", "yaml", set9), err: `/data/words: patching by yaml[0] at "/b": `},

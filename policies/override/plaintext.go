@@ -36,7 +36,7 @@ func (a *applier) plaintext(entries []karmada.PlaintextOverrider) error {
 		return located(ops[a.index].path, err)
 	}
 	if a.kind() == "" {
-		a.index = max(0, slices.IndexFunc(ops, func(op operation) bool { return op.path == "" || op.path == "/kind" }))
+		a.index = lastAt(ops, "", "/kind")
 		return located(ops[a.index].path, errors.New("the patched object has no kind"))
 	}
 	a.secret = a.secret || a.kind() == "Secret"
@@ -47,6 +47,16 @@ func (a *applier) plaintext(entries []karmada.PlaintextOverrider) error {
 		}
 	}
 	return nil
+}
+
+// lastAt returns the index of the last operation that is at one of some paths: what stands there is by that one.
+func lastAt(ops []operation, paths ...string) int {
+	for i, op := range slices.Backward(ops) {
+		if slices.Contains(paths, op.path) {
+			return i
+		}
+	}
+	return 0
 }
 
 // patch applies the operations of a patch, and says in index which one fails.
@@ -82,7 +92,7 @@ func (a *applier) patchWhole(ops []operation) error {
 	}
 	var obj map[string]any
 	if err := utiljson.Unmarshal(patched, &obj); err != nil {
-		a.index = max(0, slices.IndexFunc(ops, func(op operation) bool { return op.path == "" || op.path == "/kind" }))
+		a.index = lastAt(ops, "")
 		return fmt.Errorf("decoding the patched object: %w", err)
 	}
 	a.root, a.plain, a.fresh = &node{value: obj}, false, nil
@@ -228,10 +238,7 @@ func (a *applier) standing(ops []operation) []standing {
 
 func (a *applier) standingAt(op *operation) standing {
 	parent, n := a.lookup(op.path)
-	s := standing{from: absent{}, to: absent{}}
-	if n != nil {
-		s.from = a.before(n)
-	}
+	s := standing{from: a.before(n), to: absent{}}
 	if op.operator == karmada.OverriderOpRemove {
 		return s
 	}
@@ -239,9 +246,7 @@ func (a *applier) standingAt(op *operation) standing {
 		s.from = absent{}
 	}
 	s.to = nil
-	if len(op.value) > 0 {
-		_ = utiljson.Unmarshal(op.value, &s.to) // the patch says what is wrong with it
-	}
+	_ = utiljson.Unmarshal(op.value, &s.to) // none is null, and the patch says what is wrong with it
 	return s
 }
 
@@ -275,8 +280,8 @@ func (a *applier) lookup(pointer string) (parent, n *node) {
 // serverSets reports whether a path leads to what an API server sets and a
 // manifest lacks. Karmada patches objects that have it.
 func serverSets(path string) bool {
-	tokens, err := pointerTokens(path)
-	if err != nil || len(tokens) == 0 {
+	tokens, _ := pointerTokens(path)
+	if len(tokens) == 0 {
 		return false
 	}
 	if tokens[0] == "status" {

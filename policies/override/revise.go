@@ -146,9 +146,6 @@ func (r *reviser) unmark(before map[string]any) {
 			restore(meta, old, field)
 		}
 	}
-	if len(meta.fields) == 0 && before["metadata"] == nil {
-		restore(r.root, before, "metadata")
-	}
 }
 
 // restore makes a field what it is in old, or takes it out.

@@ -24,6 +24,9 @@ func TestRewrite(t *testing.T) {
 		{"it changes a field", "{plaintext: [{path: /data/k, operator: replace, value: new}]}", "", "k: new", ""},
 		{"it changes what is private", "{plaintext: [{path: /data/k, operator: replace, value: new}]}", "old", "k: new", ""},
 		{"it makes another object of it", "{plaintext: [{path: /metadata/name, operator: replace, value: z}]}", "", "OverridePolicy a/o rule 1 cannot be applied to ConfigMap/a/x: the overrides turn it into ConfigMap a/z, which is another object", ""},
+		{"it makes one of another namespace of it", "{plaintext: [{path: /metadata/namespace, operator: replace, value: z}]}", "", "turn it into ConfigMap z/x", ""},
+		{"it makes one of another group of it", "{plaintext: [{path: /apiVersion, operator: replace, value: example.com/v1}]}", "", "turn it into ConfigMap a/x", ""},
+		{"it makes one of another version of it", "{plaintext: [{path: /apiVersion, operator: replace, value: v2}]}", "", "apiVersion: v2", ""},
 		{"it replaces it whole", "{plaintext: [{path: '', operator: replace, value: {apiVersion: v1, kind: Secret, metadata: {name: x, namespace: a}}}]}", "", "turn it into Secret a/x", ""},
 		{"it cannot be applied", "{plaintext: [{path: /data/none, operator: remove}]}", "", "rule 1 cannot be applied to ConfigMap/a/x: applying plaintext[0]: /data/none", ""},
 		{"what it says is private", "{plaintext: [{path: /data/none, operator: remove}]}", "old", "why is not said", "/data/none"},
@@ -41,17 +44,23 @@ func TestRewrite(t *testing.T) {
 			content, bad := rules.Rewrite(o, o.Content(), "\x01\x01")
 			got := string(obj.Encode(content))
 			if bad != nil {
-				got = bad.String()
+				if got = bad.String(); !strings.HasPrefix(got, "p.yaml:5: ") {
+					t.Errorf("it is not said where: %s", got)
+				}
 			}
 			if !strings.Contains(got, tt.want) || tt.hides != "" && strings.Contains(got, tt.hides) {
 				t.Errorf("it gives %s\nwant %s", got, tt.want)
 			}
 			applied, err := rules.Trace(o, o.Content(), "\x01\x01")
 			switch {
-			case err != nil && (bad == nil || tt.hides != "" && strings.Contains(err.Error(), tt.hides)):
+			case err != nil && (bad == nil || tt.hides != "" && strings.Contains(err.Error(), tt.hides) || tt.hides == "" && !strings.Contains(bad.Message, err.Error()[strings.Index(err.Error(), "applying"):])):
 				t.Errorf("it is traced: %v", err)
 			case err == nil && (len(applied) != 2 || applied[1].Rule != "OverridePolicy a/o rule 1" || !strings.HasPrefix(applied[1].Where, "p.yaml:5") || len(applied[1].Changes) != 1):
 				t.Errorf("it is traced: %+v", applied)
+			case err == nil && tt.secret == "":
+				if l := applied[0].Changes[0]; l.New != "v" {
+					t.Errorf("it is traced: %+v", applied)
+				}
 			case err == nil && tt.secret != "":
 				want := []override.Change{{"labelsOverrider[0]", "/metadata/labels/l", "", "(withheld)"}, {"plaintext[0]", "/data/k", "(withheld)", "(withheld)"}}
 				if diff := cmp.Diff(want, slices.Concat(applied[0].Changes, applied[1].Changes)); diff != "" {
@@ -59,6 +68,42 @@ func TestRewrite(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheRuleThatRenamesIsNamed holds that another object is the mistake of the first rule that makes one.
+func TestTheRuleThatRenamesIsNamed(t *testing.T) {
+	const label, rename = "{labelsOverrider: [{operator: add, value: {l: v}}]}", "{plaintext: [{path: /metadata/name, operator: replace, value: z}]}"
+	p := &policies.Override{Object: obj.Decode("p.yaml", []byte("apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterOverridePolicy\nmetadata: {name: o}\n")).Objects[0]}
+	o := obj.Decode("x.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\n")).Objects[0]
+	for at := range 3 {
+		var rules override.Rules
+		for i := range 3 {
+			text := label
+			if i == at {
+				text = rename
+			}
+			rules.List = append(rules.List, &override.Rule{Policy: p, Index: i, Overriders: overriders(t, text)})
+		}
+		if _, bad := rules.Rewrite(o, o.Content(), "\x01\x01\x01"); bad == nil || !strings.HasPrefix(bad.Message, fmt.Sprintf("ClusterOverridePolicy o rule %d cannot be applied", at)) {
+			t.Errorf("where rule %d renames it says %v", at, bad)
+		}
+	}
+}
+
+// TestANamespaceIsClaimed holds that a patch finds labels and annotations in a Namespace, whatever brought it, and not in what nobody claims.
+func TestANamespaceIsClaimed(t *testing.T) {
+	for kind, want := range map[string]string{"Namespace": "annotations:", "Node": "cannot be applied"} {
+		o := obj.Decode("x.yaml", []byte("apiVersion: v1\nkind: "+kind+"\nmetadata: {name: x}\n")).Objects[0]
+		p := &policies.Override{Object: obj.Decode("p.yaml", []byte("apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterOverridePolicy\nmetadata: {name: o}\n")).Objects[0]}
+		rules := override.Rules{List: []*override.Rule{{Policy: p, Overriders: overriders(t, "{plaintext: [{path: /metadata/annotations/k, operator: add, value: v}]}")}}}
+		content, bad := rules.Rewrite(o, o.Content(), "\x01")
+		if got := fmt.Sprint(string(obj.Encode(content)), bad); !strings.Contains(got, want) {
+			t.Errorf("of a %s comes %s", kind, got)
+		}
+		if _, err := rules.Trace(o, o.Content(), "\x01"); (err == nil) != (kind == "Namespace") {
+			t.Errorf("a %s is traced: %v", kind, err)
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func ofNamespaceByAnyLabels(p *policies.Override, t policies.Subject) policies.I
 	if !p.Namespaced() || p.Object.Ref().Namespace != t.Ref.Namespace {
 		return policies.NoMatch
 	}
-	if !p.Selectors.IsEmpty() && p.Selectors.MatchAnyLabels(t) {
+	if p.Selectors.MatchAnyLabels(t) {
 		return policies.MatchByLabel
 	}
 	return selects(p, t)

@@ -3,6 +3,7 @@ package override_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +24,7 @@ func TestRulesApplyFromTheLooseToTheClose(t *testing.T) {
 		{"OverridePolicy", "{name: b-label, namespace: shop}", "resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {l: x}}}], "},
 		{"OverridePolicy", "{name: a-all, namespace: shop}", "resourceSelectors: [{apiVersion: v1, kind: ConfigMap}], "},
 		{"OverridePolicy", "{name: elsewhere, namespace: other}", ""},
+		{"OverridePolicy", "{name: at-a-path, namespace: shop, annotations: {waybill.dev/paths: apps/}}", ""},
 		{"OverridePolicy", "{name: no-match, namespace: shop}", "resourceSelectors: [{apiVersion: v1, kind: Secret}], "},
 		{"ClusterOverridePolicy", "{name: y-name}", "resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: a}], "},
 		{"ClusterOverridePolicy", "{name: z-all}", ""},
@@ -80,6 +82,12 @@ func TestClaimedObjectsHaveLabelsAndAnnotations(t *testing.T) {
 		{"what stays empty is taken out again", "", "{operator: add, path: /data, value: {}}", `{"name":"x","namespace":"a"}`, "the same"},
 		{"null stays null", "labels: null", "{operator: add, path: /data, value: {}}", `{"labels":null,"name":"x","namespace":"a"}`, "the same"},
 		{"an empty map that was there stays", "labels: {}", add, `{"annotations":{"k":"v"},"labels":{},"name":"x","namespace":"a"}`, "error"},
+		{"removed by one rule, and added to by the next", "annotations: {a: b}", "{operator: remove, path: /metadata/annotations}]}}, {overriders: {plaintext: [" + add, "error", "error"},
+		{"a map that a patch empties stays", "labels: {a: b}", "{operator: remove, path: /metadata/labels/a}", `{"labels":{},"name":"x","namespace":"a"}`, "the same"},
+		{"an empty map that a patch adds", "", "{operator: add, path: /metadata/annotations, value: {}}", `{"name":"x","namespace":"a"}`, `{"annotations":{},"name":"x","namespace":"a"}`},
+		{"what is no map stays", "", "{operator: add, path: /metadata/annotations, value: []}", `{"annotations":[],"name":"x","namespace":"a"}`, "the same"},
+		{"the metadata are taken out", "", "{operator: remove, path: /metadata}", "none", "the same"},
+		{"the metadata become a text", "", "{operator: replace, path: /metadata, value: x}", `"x"`, "the same"},
 		{"removed and added again", "annotations: {a: b}", "{operator: remove, path: /metadata/annotations}, " + add, "error", "error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,20 +144,24 @@ metadata: {name: of-all, namespace: a}
 spec:
   overrideRules: [{overriders: {annotationsOverrider: [{operator: add, value: {all: "yes"}}]}}]
 `
-	for _, how := range []string{
-		"labelsOverrider: [{operator: add, value: {tier: gold}}]",
-		"plaintext: [{operator: replace, path: /metadata/labels/tier, value: gold}]",
-		"plaintext: [{operator: add, path: /metadata, value: {name: x, namespace: a, labels: {tier: gold}, annotations: {}}}]",
-		`plaintext: [{operator: replace, path: "", value: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: a, labels: {tier: gold}, annotations: {}}}}]`,
-		"imageOverrider: [{component: Repository, operator: replace, value: gold, predicate: {path: /metadata/labels/tier}}]",
+	const gold, none = `{"all":"yes","gold":"yes"}`, `{"all":"yes"}`
+	for how, relabelled := range map[string]string{
+		"labelsOverrider: [{operator: add, value: {tier: gold}}]":                                                                                                        gold,
+		"plaintext: [{operator: replace, path: /metadata/labels/tier, value: gold}]":                                                                                     gold,
+		"plaintext: [{operator: add, path: /metadata, value: {name: x, namespace: a, labels: {tier: gold}, annotations: {}}}]":                                           gold,
+		`plaintext: [{operator: replace, path: "", value: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: a, labels: {tier: gold}, annotations: {}}}}]`: gold,
+		"imageOverrider: [{component: Repository, operator: replace, value: gold, predicate: {path: /metadata/labels/tier}}]":                                            gold,
+		"plaintext: [{operator: replace, path: /metadata/labels, value: {}}]":                                                                                            none,
+		"plaintext: [{operator: remove, path: /metadata/labels}]":                                                                                                        none,
+		"plaintext: [{operator: replace, path: /metadata/labels, value: gold}]":                                                                                          none,
 	} {
 		t.Run(how, func(t *testing.T) {
 			rules := rulesOf(t, configMap, fmt.Sprintf(relabel, how)+file)
 			rules.Claimed = true
-			annotations := func(relabelled bool) string {
+			annotations := func(but ...string) string {
 				matching := make([]byte, len(rules.List))
 				for n, r := range rules.List {
-					if relabelled || r.Policy.Object.Ref().Name != "relabel" {
+					if !slices.Contains(but, r.Policy.Object.Ref().Name) {
 						matching[n] = 1
 					}
 				}
@@ -159,13 +171,40 @@ spec:
 				}
 				return at(got, "/metadata/annotations")
 			}
-			if got, want := annotations(true), `{"all":"yes","gold":"yes"}`; got != want {
-				t.Errorf("where it is relabelled the annotations are %s, want %s", got, want)
+			if got := annotations(); got != relabelled {
+				t.Errorf("where it is relabelled the annotations are %s, want %s", got, relabelled)
 			}
-			if got, want := annotations(false), `{"all":"yes","plain":"yes"}`; got != want {
+			if got, want := annotations("relabel"), `{"all":"yes","plain":"yes"}`; got != want {
 				t.Errorf("where it is not they are %s, want %s", got, want)
 			}
+			if got, want := annotations("relabel", "of-all"), `{"plain":"yes"}`; got != want {
+				t.Errorf("in a cluster that two rules are not for they are %s, want %s", got, want)
+			}
 		})
+	}
+}
+
+// TestWhatHasNoNamespaceIsOverriddenOnce holds that no policy of a namespace is for it, and a rule for all clusters is listed once, though
+// another one may relabel it.
+func TestWhatHasNoNamespaceIsOverriddenOnce(t *testing.T) {
+	const file = `apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterOverridePolicy
+metadata: {name: relabel}
+spec: {overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {tier: gold}}]}}]}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterOverridePolicy
+metadata: {name: of-plain}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: Node, labelSelector: {matchLabels: {tier: plain}}}]
+  overrideRules: [{overriders: {annotationsOverrider: [{operator: add, value: {k: v}}]}}]
+`
+	var names []string
+	for _, r := range rulesOf(t, "apiVersion: v1\nkind: Node\nmetadata: {name: x, labels: {tier: plain}}\n", file).List {
+		names = append(names, r.Policy.Object.Ref().Name)
+	}
+	if got := strings.Join(names, " "); got != "relabel of-plain" {
+		t.Errorf("the rules are %s", got)
 	}
 }
 
@@ -192,6 +231,9 @@ spec:
 		"{operator: remove, path: /metadata/annotations}":             "none",
 	} {
 		rules := rulesOf(t, configMap, fmt.Sprintf(file, patch))
+		if _, _, err := rules.Apply(object(t, configMap), strings.Repeat("\x01", len(rules.List))); err == nil {
+			t.Errorf("%s: where nobody claims it there are annotations", patch)
+		}
 		rules.Claimed = true
 		got, _, err := rules.Apply(object(t, configMap), strings.Repeat("\x01", len(rules.List)))
 		if failed, ok := errors.AsType[*override.RuleError](err); ok {
