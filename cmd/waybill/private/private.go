@@ -17,7 +17,7 @@ const most = 64 << 10
 // Outside refuses a file, which a flag names, that is among those of the source at a path.
 func Outside(flag, file, path string) error {
 	inside, err := isInside(file, path)
-	if err == nil && inside {
+	if inside {
 		err = fmt.Errorf("%s is among the files of the source, from where it is one git add to Git; put it elsewhere", file)
 	}
 	if err != nil {
