@@ -54,6 +54,12 @@ func TestWhichHosts(t *testing.T) {
 			t.Errorf("untrusted %t, %v: %s, %v, %v; want %s, %s", tt.untrusted, tt.args, hosts, ranges, err, tt.hosts, tt.private)
 		}
 	}
+	cmd := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
+	Add(cmd)
+	cmd.SetArgs([]string{"--registry-credentials", "a", "--chart-credentials", "b"})
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "registry-credentials chart-credentials") {
+		t.Errorf("both names of a flag are taken: %v", err)
+	}
 	without := Asked{Cmd: &cobra.Command{Use: "x"}, Config: render.ConfigSpec{}}
 	if without.hosts() != nil || without.value(accountsFlag) != "" {
 		t.Error("a command without these flags has their values")

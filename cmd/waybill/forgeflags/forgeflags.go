@@ -39,10 +39,7 @@ func Add(cmd *cobra.Command) *Flags {
 
 // Known is the kind that the flags name; empty for none, and for one that nobody knows.
 func (f *Flags) Known() forge.Kind {
-	k, err := forge.ParseKind(f.Kind)
-	if err != nil {
-		return ""
-	}
+	k, _ := forge.ParseKind(f.Kind)
 	return k
 }
 

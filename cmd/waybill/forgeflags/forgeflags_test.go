@@ -48,6 +48,7 @@ func TestWhichForge(t *testing.T) {
 		"an unknown kind":         {gitlab, "--forge svn", forge.Job{}, "no forge that is known"},
 		"a job":                   {gitlab, "", forge.Job{Kind: forge.GitLab, URL: "https://gitlab.com", Repository: "acme/fleet", Token: "of-the-job"}, ""},
 		"flags before a job":      {gitlab, "--forge forgejo --forge-url https://git.example --forge-repository other/fleet --token-file " + file, forge.Job{Kind: forge.Gitea, URL: "https://git.example", Repository: "other/fleet", Token: "from-a-file"}, ""},
+		"nothing, and no file":    {"", "--token-file " + file + ".gone", forge.Job{}, "give --forge"},
 		"a token of no file":      {gitlab, "--token-file " + file + ".gone", forge.Job{}, "reading --token-file"},
 		"the token of Waybill":    {"WAYBILL_FORGE_TOKEN=own", "--forge github --forge-url https://github.com --forge-repository acme/fleet", forge.Job{Kind: forge.GitHub, URL: "https://github.com", Repository: "acme/fleet", Token: "own"}, ""},
 		"an app needs no token":   {"", "--forge github --forge-url https://github.com --forge-repository acme/fleet --github-app-id 1 --github-app-key-file gone", forge.Job{Kind: forge.GitHub, URL: "https://github.com", Repository: "acme/fleet"}, ""},
@@ -77,14 +78,21 @@ func TestWhichForge(t *testing.T) {
 func TestWhoseStatusesAreEvidence(t *testing.T) {
 	t.Setenv("WAYBILL_FORGE_TOKEN", "t")
 	const at = "--forge gitea --forge-url https://git.example --forge-repository acme/fleet"
-	for args, want := range map[string]bool{at: false, at + " --commit-status-evidence": true, "--commit-status-evidence": false, at + " --commit-status-evidence --forge-published-repository branches": false} {
-		_, e := parsed(t, strings.Fields(args)...)
+	for _, tt := range []struct {
+		args   string
+		listed bool
+		says   string // of the error; empty: none
+	}{
+		{at, false, ""},
+		{at + " --commit-status-evidence", true, ""},
+		{"--commit-status-evidence", false, "give --forge"},
+		{at + " --commit-status-evidence --forge-published-repository branches", false, `"branches"`},
+		{at + " --commit-status-evidence --forge-published-repository acme/branches", true, ""},
+	} {
+		_, e := parsed(t, strings.Fields(tt.args)...)
 		lister, err := e.Lister()
-		if (lister != nil && err == nil) != want {
-			t.Errorf("%s: %v, %v", args, lister, err)
-		}
-		if !strings.Contains(args, "evidence") && err != nil {
-			t.Errorf("%s: %v", args, err)
+		if (lister != nil) != tt.listed || (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, %v; want %q", tt.args, lister, err, tt.says)
 		}
 	}
 	f, _ := parsed(t, "--forge", "forgejo")
@@ -94,11 +102,23 @@ func TestWhoseStatusesAreEvidence(t *testing.T) {
 	}
 }
 
+// TestAnAppHasAnIDAndAKey holds that one of the two alone is refused where the command line is read.
+func TestAnAppHasAnIDAndAKey(t *testing.T) {
+	for _, args := range []string{"--github-app-id 1", "--github-app-key-file key"} {
+		cmd := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
+		Add(cmd)
+		cmd.SetArgs(strings.Fields(args))
+		if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "github-app-id github-app-key-file") {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 // TestWhoOpens: whoever has a token opens as themselves, and not as the job; http to another host has to be meant.
 func TestWhoOpens(t *testing.T) {
 	t.Setenv("WAYBILL_FORGE_TOKEN", "of-the-job")
 	for args, want := range map[string]string{
-		"--forge gitea --forge-url https://git.example": "", "--forge gitea --forge-url http://git.example": "over http", "--forge gitea --forge-url http://git.example --plain-http": "",
+		"": "give --forge", "--forge gitea --forge-url https://git.example": "", "--forge gitea --forge-url http://git.example": "over http", "--forge gitea --forge-url http://git.example --plain-http": "",
 	} {
 		f, _ := parsed(t, append(strings.Fields(args), "--forge-repository", "acme/fleet")...)
 		if _, err := f.OpenedBy("somebody's"); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
