@@ -1,6 +1,7 @@
 package interpreting
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -52,6 +53,9 @@ func (r *ruleFiles) add(name string, doc []byte) error {
 		r.custom = append(r.custom, &c)
 		return nil
 	case "ConfigMap":
+		if r.own != nil {
+			return errors.New("it has a second ConfigMap; the scripts of one count, as of a source")
+		}
 		var m corev1.ConfigMap
 		if err := yaml.Unmarshal(doc, &m); err != nil {
 			return err
