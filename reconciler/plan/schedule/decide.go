@@ -46,7 +46,6 @@ func Decide(in Input) Result {
 // of what it renders to; nil if none does. What there is to say is said by Decide, which
 // decides alike.
 func Release(in Input, t *template.Template) (*policies.Propagation, []Target) {
-	in.Templates = []*template.Template{t}
 	it := item{template: t, before: in.State.Bindings[t.Ref()], isRecovered: in.isRecovered(t)}
 	it.policy, it.claim, _ = claimOf(&in, &it)
 	if it.policy == nil {

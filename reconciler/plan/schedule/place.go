@@ -75,7 +75,7 @@ func (p *placer) all() []placement {
 	}
 	for _, isNext := range []func(*item) bool{
 		isDefinition,
-		func(it *item) bool { return it.template.IsRelease() && !isDefinition(it) },
+		func(it *item) bool { return it.template.IsRelease() },
 		func(it *item) bool { return !it.template.IsRelease() && !isDefinition(it) },
 	} {
 		for i := range p.items {
@@ -96,11 +96,9 @@ func (p *placer) place(it *item) placement {
 	if s == nil {
 		return out.kept(it, why)
 	}
-	if p.evictor != nil {
-		out.moves, p.progress = p.evictor.Begin(&leaver, out.moves, p.progress, func(previous []Target, evicting []string) place.Decision {
-			return p.answers.Schedule(s, p.request(it, ask{previous: previous, evicting: evicting}))
-		})
-	}
+	out.moves, p.progress = p.evictor.Begin(&leaver, out.moves, p.progress, func(previous []Target, evicting []string) place.Decision {
+		return p.answers.Schedule(s, p.request(it, ask{previous: previous, evicting: evicting}))
+	})
 	if p.descheduler != nil && isDescheduled(it.ref(), it.policy) {
 		out.shift = p.shift(it, s, &out)
 	}

@@ -72,7 +72,7 @@ func input(t *testing.T, source []*object.Object, st *state.State) schedule.Inpu
 	t.Helper()
 	set, objects, diags := policies.Load(source, nil)
 	for _, d := range diags {
-		if d.Code != diag.MissingOverride {
+		if d.Code != diag.MissingOverride && d.Code != diag.SpreadIdle {
 			t.Fatal(d)
 		}
 	}
@@ -305,7 +305,17 @@ func TestWhatWasDecidedBefore(t *testing.T) {
 	const lazy = "activationPreference: Lazy\n  "
 	changed := strings.Replace(web, "image: x", "image: y", 1)
 	onlyUS := strings.Replace(fleet[strings.Index(fleet, "---"):], "---\n", "", 1)
+	const byRoom = "placement: {replicaScheduling: {replicaSchedulingType: Divided, weightPreference: {dynamicWeight: AvailableReplicas}}}"
+	const rebalances = "---\napiVersion: apps.karmada.io/v1alpha1\nkind: WorkloadRebalancer\nmetadata: {name: r}\n" +
+		"spec: {workloads: [{apiVersion: apps/v1, kind: Deployment, namespace: a, name: web}]}\n"
+	weights := func(eu string) string {
+		return "placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, weightPreference: {staticWeightList: " +
+			"[{targetCluster: {clusterNames: [eu]}, weight: " + eu + "}, {targetCluster: {clusterNames: [us]}, weight: 1}]}}}"
+	}
 	second := strings.NewReplacer("{name: p,", "{name: a,").Replace(policy(inUS))
+	little := strings.Replace(roomy, "pods: '100'", "pods: '25'", 1)
+	full := strings.ReplaceAll(roomy, "pods: '100'", "pods: '0'")
+	grown := strings.Replace(web, "replicas: 10", "replicas: 12", 1)
 	for _, tt := range []struct {
 		name          string
 		first, second string
@@ -317,6 +327,7 @@ func TestWhatWasDecidedBefore(t *testing.T) {
 		{"a lazy policy changes", fleet + web + policy(lazy+inEU), fleet + web + policy(lazy+inUS), nil, "web placed eu:10", ""},
 		{"a lazy policy changes, and the template", fleet + web + policy(lazy+inEU), fleet + changed + policy(lazy+inUS), nil, "web placed us:10", ""},
 		{"a policy becomes lazy, and changes", fleet + web + policy(inEU), fleet + web + policy(lazy+inUS), nil, "web placed us:10", ""},
+		{"a policy is lazy no longer, and changes", fleet + web + policy(lazy+inEU), fleet + web + policy(inUS), nil, "web placed us:10", ""},
 		{"a lazy policy changes, and the cluster is gone", fleet + web + policy(lazy+inEU), onlyUS + web + policy(lazy+inUS), nil, "web placed us:10", ""},
 		{"the cluster is gone", fleet + web + policy(inEU), onlyUS + web + policy(inEU), nil, "web placed", "unschedulable"},
 		{
@@ -324,15 +335,24 @@ func TestWhatWasDecidedBefore(t *testing.T) {
 			func(in *schedule.Input) { in.MayHideClusters = true }, "web kept eu:10", "",
 		},
 		{
+			"its policy changes, and a cluster may be in what cannot be read", fleet + web + policy(inEU), fleet + web + policy(inUS),
+			func(in *schedule.Input) { in.MayHideClusters = true }, "web placed us:10", "",
+		},
+		{
 			"it was nowhere, and a cluster may be in what cannot be read", fleet + web, onlyUS + web + policy(inEU),
 			func(in *schedule.Input) { in.MayHideClusters = true }, "web placed", "unschedulable",
 		},
+		{"a lazy policy changes, and it is divided afresh", fleet + web + policy(lazy+inEU), fleet + web + policy(lazy+inUS) + rebalances, nil, "web placed us:10", ""},
+		{"the weights change", fleet + web + policy(weights("1")), fleet + web + policy(weights("4")), nil, "web placed eu:8 us:2", ""},
 		{"its replicas cannot be read", fleet + web + policy(inEU), fleet + strings.Replace(web, "replicas: 10", "replicas: many", 1) + policy(inUS), nil, "web kept eu:10", "interpret"},
 		{"its binding could not be read", fleet + web + policy(inEU), fleet + web + policy(inUS), func(in *schedule.Input) {
 			in.Recovered[object.Ref{Group: "apps", Kind: "Deployment", Namespace: "a", Name: "web"}] = true
 		}, "web kept eu:10", ""},
 		{"another policy wins", fleet + web + policy(inEU), fleet + web + policy(inEU) + second, nil, "web placed us:10", "claim-moved"},
 		{"another policy loses", fleet + web + policy(inUS) + second, fleet + web + policy(inEU) + second, nil, "web placed us:10", ""},
+		{"there is other room, and as many replicas", little + web + policy(byRoom), roomy + web + policy(byRoom), nil, "web placed eu:2 us:8", ""},
+		{"there is other room, and it is divided afresh", little + web + policy(byRoom), roomy + web + policy(byRoom) + rebalances, nil, "web placed eu:5 us:5", ""},
+		{"it grows, and there is no room", roomy + web + policy(byRoom), full + grown + policy(byRoom), nil, "web placed eu:5 us:5", "unschedulable"},
 		{"no policy claims it any longer", fleet + web + policy(inEU), fleet + web, nil, "web unclaimed", ""},
 		{"its policy selects another version", fleet + web + policy(inEU), fleet + web + strings.Replace(policy(inEU), "apps/v1,", "apps/v1beta1,", 1), nil, "web unclaimed", "version-mismatch"},
 	} {
@@ -347,6 +367,159 @@ func TestWhatWasDecidedBefore(t *testing.T) {
 				t.Errorf("it decides %s, and says %v; want %s and %q", got, r.Diags, tt.want, tt.says)
 			}
 		})
+	}
+}
+
+// What cannot be placed says what comes of it.
+func TestWhatCannotBePlacedSaysWhatComesOfIt(t *testing.T) {
+	const byRoom = "placement: {replicaScheduling: {replicaSchedulingType: Divided, weightPreference: {dynamicWeight: AvailableReplicas}}}"
+	const nowhere = "placement: {clusterAffinity: {clusterNames: [ap]}}"
+	full := strings.ReplaceAll(roomy, "pods: '100'", "pods: '0'")
+	for _, tt := range []struct{ name, first, second, want string }{
+		{"it was nowhere", roomy + web, full + web + policy(nowhere), "it is nowhere"},
+		{"no cluster fits any longer", roomy + web + policy(byRoom), full + web + policy(nowhere), "it leaves its clusters"},
+		{
+			"it grows, and there is no room", roomy + web + policy(byRoom), full + strings.Replace(web, "replicas: 10", "replicas: 12", 1) + policy(byRoom),
+			"it keeps its clusters and replicas",
+		},
+	} {
+		first := decide(t, tt.first, &state.State{})
+		r := decide(t, tt.second, after(&first))
+		if len(r.Diags) != 1 || !strings.HasSuffix(r.Diags[0].Message, "; "+tt.want) {
+			t.Errorf("%s: it says %v, want %s", tt.name, r.Diags, tt.want)
+		}
+	}
+}
+
+// Spread constraints that Karmada does not know act where the policy says that they are strict.
+func TestSpreadConstraintsActWhereThePolicySaysSo(t *testing.T) {
+	zoned := strings.ReplaceAll(fleet, "spec: {syncMode: Pull}", "spec: {syncMode: Pull, zones: [z]}")
+	zoned = strings.Replace(zoned, "[z]", "[y]", 1)
+	spread := policy("placement: {spreadConstraints: [{spreadByField: cluster, minGroups: 1, maxGroups: 9}, {spreadByField: zone, minGroups: 1, maxGroups: 1}]}")
+	for says, want := range map[string]string{"strict": "web placed eu:10", "karmada": "web placed eu:10 us:10"} {
+		r := decide(t, zoned+web+strings.Replace(spread, "namespace: a}", "namespace: a, annotations: {waybill.dev/spread: "+says+"}}", 1), &state.State{})
+		if got := summary(&r); got != "settings unclaimed; "+want {
+			t.Errorf("%s: it decides %s, want %s; %v", says, got, want, r.Diags)
+		}
+	}
+}
+
+// A policy whose placement cannot be says so once, whatever it claims.
+func TestABrokenPlacementIsReportedOnce(t *testing.T) {
+	broken := strings.Replace(policy("placement: {spreadConstraints: [{spreadByField: cluster, maxGroups: 9}, {spreadByField: region, maxGroups: 1}, {spreadByField: zone, maxGroups: 1}]}"),
+		"namespace: a}", "namespace: a, annotations: {waybill.dev/spread: strict}}", 1)
+	deployment, _, _ := strings.Cut(web, "---")
+	r := decide(t, fleet+web+"---"+strings.Replace(deployment, "name: web", "name: db", 1)+broken, &state.State{})
+	if got := summary(&r); got != "settings unclaimed; db kept; web kept" || !slices.Equal(said(r.Diags), []string{"bad-placement"}) {
+		t.Errorf("it decides %s, and says %v", got, r.Diags)
+	}
+}
+
+// What is of a kind that the source defines goes where the definition goes, and elsewhere if the kind is served there.
+func TestWhatIsDefinedFollowsItsDefinition(t *testing.T) {
+	const definition = "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: dbs.example.com}\n" +
+		"spec: {group: example.com, names: {kind: DB, plural: dbs}, scope: Namespaced, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n"
+	const object = "---\napiVersion: example.com/v1\nkind: DB\nmetadata: {name: a, namespace: a}\n"
+	const policies = "---\napiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: d}\nspec:\n" +
+		"  resourceSelectors: [{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}]\n  placement: {clusterAffinity: {clusterNames: [NAMES]}}\n" +
+		"---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: o, namespace: a}\nspec:\n" +
+		"  resourceSelectors: [{apiVersion: example.com/v1, kind: DB}]\n  placement: {}\n"
+	const apis = "status: {apiEnablements: [{groupVersion: apiextensions.k8s.io/v1, resources: [{kind: CustomResourceDefinition, name: crds}]}"
+	enabled := strings.ReplaceAll(fleet, "spec: {syncMode: Pull}", "spec: {syncMode: Pull}\n"+apis+"]}")
+	serves := strings.Replace(enabled, "name: us}\nspec: {syncMode: Pull}\n"+apis,
+		"name: us}\nspec: {syncMode: Pull}\n"+apis+", {groupVersion: example.com/v1, resources: [{kind: DB, name: dbs}]}", 1)
+	for _, tt := range []struct{ name, source, want string }{
+		{"the definition is in one cluster", enabled + definition[4:] + object + strings.Replace(policies, "NAMES", "eu", 1), "dbs.example.com placed eu:0; a placed eu:0"},
+		{"the definition is in both", enabled + definition[4:] + object + strings.Replace(policies, "NAMES", "'eu', us", 1), "dbs.example.com placed eu:0 us:0; a placed eu:0 us:0"},
+		{
+			"the other one serves the kind", serves + definition[4:] + object + strings.Replace(policies, "NAMES", "eu", 1),
+			"dbs.example.com placed eu:0; a placed eu:0 us:0",
+		},
+		{"the definition is nowhere", enabled + definition[4:] + object + strings.Replace(policies, "NAMES", "ap", 1), "dbs.example.com placed; a placed"},
+		{"nobody defines it", enabled + object[4:] + strings.Replace(policies, "NAMES", "eu", 1), "a placed"},
+	} {
+		r := decide(t, tt.source, &state.State{})
+		if got := summary(&r); got != tt.want {
+			t.Errorf("%s: it decides %s, want %s; %v", tt.name, got, tt.want, r.Diags)
+		}
+		if nowhere := strings.Count(summary(&r)+";", "placed;"); len(r.Diags) != nowhere {
+			t.Errorf("%s: of %d that are nowhere it says %v", tt.name, nowhere, r.Diags)
+		}
+	}
+}
+
+// A MultiClusterService sends its Service, which is labelled as its own, in place of any policy, and leaves the labels alone.
+func TestAMultiClusterServiceSendsItsService(t *testing.T) {
+	const (
+		service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: a, labels: {resourcetemplate.karmada.io/claimed-by: MultiClusterService}}\nspec: {ports: [{port: 80}]}\n"
+		selects = "---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: a}\nspec: {resourceSelectors: [{apiVersion: v1, kind: Service}], placement: {}}\n"
+		owner   = "apiVersion: networking.karmada.io/v1alpha1\nkind: MultiClusterService\nmetadata: {name: web, namespace: a}\nspec: {types: [CrossCluster]}\n"
+	)
+	plain := strings.Replace(service, ", labels: {resourcetemplate.karmada.io/claimed-by: MultiClusterService}", "", 1)
+	type plan struct {
+		service string
+		isOwned bool
+	}
+	for _, tt := range []struct {
+		name       string
+		plans      []plan
+		want, says string
+		hints      bool
+	}{
+		{"another owner sends it", []plan{{service, false}}, "web skipped", "never-propagated", false},
+		{"its owner sends it", []plan{{service, true}}, "web placed eu:0 us:0", "", false},
+		{"its owner sends what a policy sent", []plan{{plain, false}, {plain, true}}, "web placed eu:0 us:0", "claim-moved", false},
+		{"a policy sends what its owner sent", []plan{{plain, true}, {plain, false}}, "web placed eu:0 us:0", "claim-moved", false},
+		{"another policy sends it", []plan{{plain, false}, {strings.Replace(plain, "---", strings.Replace(selects, "name: p", "name: b", 1)+"---", 1), false}}, "web placed eu:0 us:0", "claim-moved", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			st := &state.State{}
+			var r schedule.Result
+			for _, p := range tt.plans {
+				set, objects, diags := policies.Load(decode(t, fleet+p.service[4:]+selects), nil)
+				if len(diags) > 0 {
+					t.Fatal(diags)
+				}
+				if p.isOwned {
+					owned := *set.Propagation[0]
+					owned.Object = decode(t, owner)[0]
+					set.Propagation[0] = &owned
+				}
+				web := template.New(objects[0], &template.Memo{})
+				r = schedule.Decide(schedule.Input{
+					Policies: index.Of(set, nil, &index.Memo{}), State: st, When: time.Unix(0, 0), Memo: &schedule.Memo{}, Templates: []*template.Template{web},
+				})
+				if p.service == service && len(web.Subject.Labels) != 1 {
+					t.Errorf("its labels are %v", web.Subject.Labels)
+				}
+				st = after(&r)
+			}
+			if got := summary(&r); got != tt.want || strings.Join(said(r.Diags), " ") != tt.says {
+				t.Errorf("it decides %s, and says %v; want %s and %q", got, r.Diags, tt.want, tt.says)
+			}
+			if len(r.Diags) > 0 && r.Diags[0].Code == diag.ClaimMoved && (r.Diags[0].Hint != "") != tt.hints {
+				t.Errorf("it hints: %s", r.Diags[0].Hint)
+			}
+		})
+	}
+}
+
+// A binding says what Karmada's would: what is asked for, where it goes, by which policy, and since when.
+func TestWhatABindingSays(t *testing.T) {
+	asks := strings.Replace(web, "image: x, ", "image: x, resources: {requests: {cpu: '1'}}, ", 1)
+	r := decide(t, fleet+asks+policy("activationPreference: Lazy\n  placement: {clusterAffinity: {clusterNames: [eu]}}"), &state.State{})
+	b := r.Find(webRef).Binding
+	c, _ := state.Scheduled(b)
+	got := fmt.Sprintf("%d replicas of %s cpu in %v by %s, %s at %d", b.Spec.Replicas, b.Spec.ReplicaRequirements.ResourceRequest.Cpu(), b.Spec.Clusters,
+		state.PolicyOf(b), c.Reason, c.LastTransitionTime.Unix())
+	if want := "10 replicas of 1 cpu in [{eu 10}] by PropagationPolicy a/p, Success at 0"; got != want {
+		t.Errorf("it says %s, want %s", got, want)
+	}
+	if b.Annotations[state.SourceAnnotation] != "all.yaml" || b.Annotations[state.TemplateAnnotation] == "" || b.Annotations[state.RebalancedAnnotation] != "" {
+		t.Errorf("it is annotated with %v", b.Annotations)
+	}
+	if _, is := b.Annotations[state.RebalancedAnnotation]; is {
+		t.Error("it names an empty rebalancer")
 	}
 }
 
@@ -378,6 +551,9 @@ func TestWhatNamesATemplate(t *testing.T) {
 		r := schedule.Decide(in)
 		if got := summary(&r); got != "settings unclaimed; "+tt.want || strings.Join(said(r.Diags), " ") != tt.says {
 			t.Errorf("%s: it decides %s, and says %v; want %s and %q", tt.name, got, r.Diags, tt.want, tt.says)
+		}
+		if r.Recheck.Timed != (tt.name != "a rebalancer") {
+			t.Errorf("%s: its time counts: %t", tt.name, r.Recheck.Timed)
 		}
 		if at := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC); tt.name == "a schedule" && !r.Recheck.At.Equal(at) {
 			t.Errorf("%s: it may be another one at %s, want %s", tt.name, r.Recheck.At, at)
