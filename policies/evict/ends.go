@@ -60,7 +60,7 @@ func (r *Rules) grace(t *Task) time.Duration {
 	return r.Timeout
 }
 
-// isLast reports that no other copy could be placed, or that each that there is is known not to be healthy.
+// isLast reports that no other copy could be placed, or that each of them is known not to be healthy.
 func (c *Copies) isLast() bool {
 	return !c.Placed || all(c.New, func(n Copy) bool { return n.Told && !n.Healthy })
 }

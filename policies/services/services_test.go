@@ -383,8 +383,12 @@ func TestOwners(t *testing.T) {
 func TestFile(t *testing.T) {
 	f := services.File{
 		Exports: []services.Export{
-			{Namespace: "shop", Service: "web"}, {Namespace: "shop", Service: "api"}, {Namespace: "shop", Service: "web", Book: true}, {Namespace: "shop", Service: "web"},
-			{Namespace: "shop", Service: "db", Book: true}, {Namespace: "shop", Service: "db"},
+			{Namespace: "shop", Service: "web"},
+			{Namespace: "shop", Service: "api"},
+			{Namespace: "shop", Service: "web", Book: true},
+			{Namespace: "shop", Service: "web"},
+			{Namespace: "shop", Service: "db", Book: true},
+			{Namespace: "shop", Service: "db"},
 		},
 		Imports: []services.Import{
 			{Namespace: "shop", Service: "api", Style: services.Native, From: []string{"eu", "us"}, Ports: []string{"http"}},

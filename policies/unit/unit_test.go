@@ -198,11 +198,13 @@ func TestWhatStrategiesThereAre(t *testing.T) {
 		{
 			"there are several, in order", policy("team/web", rollout("slow")),
 			strategy("z", "one") + strategy("a", "one") + strategy("ours", "one") + strategies, "",
-			`team/web stays: its strategy "slow" is not in the source`, []string{`there are a, careful, ours and 1 more; write one of them, or "none"`},
+			`team/web stays: its strategy "slow" is not in the source`,
+			[]string{`there are a, careful, ours and 1 more; write one of them, or "none"`},
 		},
 		{
 			"there are some of the namespace, too", policy("team/web", rollout("slow")), strategies, "",
-			`team/web stays: its strategy "slow" is not in the source`, []string{`there are careful, ours; write one of them, or "none"`},
+			`team/web stays: its strategy "slow" is not in the source`,
+			[]string{`there are careful, ours; write one of them, or "none"`},
 		},
 		{
 			"units are in order", policy("z", "") + policy("team/z", "") + policy("team/a", "") + policy("a/z", "") + policy("a", ""), "", "",

@@ -27,7 +27,8 @@ func TestNewFindsWhatIsWrong(t *testing.T) {
 		{"only one knows its id", []karmada.Cluster{host(""), with(cluster("a"), "u")}, ""},
 		{"no host", []karmada.Cluster{*cluster("a")}, `a: its host "edge" is not registered`},
 		{
-			"no host for two, with one suffix", []karmada.Cluster{*cluster("a", karmada.SuffixAnnotation, "-x"), *cluster("b", karmada.SuffixAnnotation, "-x")},
+			"no host for two, with one suffix",
+			[]karmada.Cluster{*cluster("a", karmada.SuffixAnnotation, "-x"), *cluster("b", karmada.SuffixAnnotation, "-x")},
 			`a: its host "edge" is not registered; b: its host "edge" is not registered`,
 		},
 		{"a host that is virtual", []karmada.Cluster{host(""), *cluster("a"), *cluster("b", karmada.VirtualOfAnnotation, "a")}, "b: its host a is virtual itself, of edge"},

@@ -191,7 +191,8 @@ func TestWhatTheCommitSays(t *testing.T) {
 		{"one is given", commands.Change{Given: []commands.RolloutCommand{said}}, said.String() + ", by ann@example.com (cli)\n"},
 		{"one has ended", commands.Change{Ended: []commands.RolloutCommand{said}}, "ended: " + said.String() + ", by ann@example.com (cli)\n"},
 		{
-			"one is void and one is given", commands.Change{Void: []commands.Command{preview}, Given: []commands.RolloutCommand{said}},
+			"one is void and one is given",
+			commands.Change{Void: []commands.Command{preview}, Given: []commands.RolloutCommand{said}},
 			"2 orders\n\nvoid: preview " + head + ", by wendy on pull request 7\n" + said.String() + ", by ann@example.com (cli)\n",
 		},
 	} {

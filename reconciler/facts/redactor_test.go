@@ -126,7 +126,9 @@ func TestOfWhatCannotBeReadNoFieldIsShown(t *testing.T) {
 	}
 	c := newRedactor()
 	for _, odd := range []twin.Tree{
-		{tree.ManifestDir: twin.File(nil)}, {tree.ManifestDir + "/a.yaml": twin.File(nil)}, {tree.ManifestDir + "/shop/secret": twin.File(nil)},
+		{tree.ManifestDir: twin.File(nil)},
+		{tree.ManifestDir + "/a.yaml": twin.File(nil)},
+		{tree.ManifestDir + "/shop/secret": twin.File(nil)},
 		{tree.ManifestDir + "/shop/secret/a.yaml": twin.File([]byte("hot: ["))},
 	} {
 		if c.learn(odd.Folder()); len(c.secrets) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -294,7 +295,8 @@ func TestWhatAPublicationSays(t *testing.T) {
 		"at an earlier time":           {"x: y\n\nSource-Commit: s1\nPlan-Time: 2026-11-25T11:00:00Z\n", facts.Change{Source: "s1", Subject: "y", Later: day.Add(-time.Hour)}, day},
 		"allowed by somebody, later": {
 			"x: y\n\nSource-Commit: s1\nPlan-Time: 2026-11-25T13:00:00Z\nRemovals-Allowed-By: ann, at 2026-11-25T14:00:00Z\nRemovals-Allowed-By: bob, at 2026-11-25T12:30:00Z\n",
-			facts.Change{Source: "s1", Subject: "y", Released: true, ReleasedBy: []string{"ann, at 2026-11-25T14:00:00Z", "bob, at 2026-11-25T12:30:00Z"}, Later: day.Add(2 * time.Hour)}, day.Add(2 * time.Hour),
+			facts.Change{Source: "s1", Subject: "y", Released: true, ReleasedBy: []string{"ann, at 2026-11-25T14:00:00Z", "bob, at 2026-11-25T12:30:00Z"}, Later: day.Add(2 * time.Hour)},
+			day.Add(2 * time.Hour),
 		},
 	} {
 		s := newTale(t)
@@ -387,7 +389,7 @@ func TestARepositoryThatDoesNotAnswerOnce(t *testing.T) {
 		s := newTale(t)
 		s.source["waybill.yaml"] = twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {publish: {layout: " + layout + "}}\n"))
 		for n, message := range []string{"one", "two", "three"} {
-			s.has("a", "all", fmt.Sprint(n))
+			s.has("a", "all", strconv.Itoa(n))
 			s.has(message, "eu", "1")
 			s.publishes(message)
 		}

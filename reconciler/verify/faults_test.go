@@ -111,7 +111,7 @@ func TestAServerThatDoesNotAnswerOnce(t *testing.T) {
 		{"a branch that clusters share", moved, of(shared)},
 		{"a chain", inStages, chain},
 		{"a chain of a branch that clusters share", moved, chain},
-		{"a chain in which others' clusters are read", func(t *testing.T) *site { return divided(t, "second", "third") }, chain},
+		{"a chain in which others' clusters are read", func(t *testing.T) *site { t.Helper(); return divided(t, "second", "third") }, chain},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.site(t)

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -36,9 +37,7 @@ func (s *site) observes(cluster string, more twin.Tree) (id string) {
 		s.Fatal(err)
 	}
 	root := twin.Of(seen)
-	for path, e := range more {
-		root[path] = e
-	}
+	maps.Copy(root, more)
 	return s.repo.Write(state.Branch, "observed: "+cluster+"\n\nState-Commit: "+h.Commit.String()+"\nObserved: "+cluster+"\n", root.Folder()).String()
 }
 

@@ -172,10 +172,8 @@ func (m *Model) replicas(e Event, o *Observation) error {
 		if o.shows(c) == o.Target && !isReturned {
 			least = max(older[c], newer[c])
 		}
-		isOlder := o.shows(c) != o.Target && (!o.open() || o.shows(c) != o.Base)
-		isBehind := x.silent || m.run.skipped[c] || isOlder
 		switch {
-		case isBehind:
+		case m.isBehind(c, o):
 			n.Replicas = max(n.Replicas, least, newer[c])
 		case o.Phase == Finishing || o.Phase == Returning:
 		case !o.open() && n.Replicas != newer[c]:
@@ -193,6 +191,12 @@ func (m *Model) replicas(e Event, o *Observation) error {
 		return broken("I7", "there are %d replicas, and %d are wanted at least", total, least)
 	}
 	return nil
+}
+
+// isBehind reports a cluster for which nobody waits, or which shows none of the versions that the run is about.
+func (m *Model) isBehind(c int, o *Observation) bool {
+	isOlder := o.shows(c) != o.Target && (!o.open() || o.shows(c) != o.Base)
+	return m.members[c].silent || m.run.skipped[c] || isOlder
 }
 
 // backwards holds what went back, or what joined, to what it may show.

@@ -108,17 +108,7 @@ func (m *Model) happen(e Event) {
 	case Commit:
 		m.head = e.Version
 	case Reports:
-		if c.says != e.Version || c.health != e.Health || c.heard <= c.shownStep {
-			c.since = m.now
-			m.touch(c.stage)
-		}
-		if e.Version == m.last.shows(e.Cluster) {
-			isNews := c.heard <= c.shownStep && !c.unrecorded
-			if isBroken := e.Health == Failing; isBroken != c.isBroken || isNews {
-				c.broken, c.isBroken = m.now, isBroken
-			}
-		}
-		c.says, c.health, c.heard = e.Version, e.Health, m.step
+		m.reported(&e)
 	case Silent, Speaks:
 		c.silent = e.Kind == Silent
 	case Leaves:
@@ -163,6 +153,22 @@ func (m *Model) happen(e Event) {
 	if m.step <= m.unsure {
 		m.touch()
 	}
+}
+
+// reported takes in what a cluster says.
+func (m *Model) reported(e *Event) {
+	c := &m.members[e.Cluster]
+	if c.says != e.Version || c.health != e.Health || c.heard <= c.shownStep {
+		c.since = m.now
+		m.touch(c.stage)
+	}
+	if e.Version == m.last.shows(e.Cluster) {
+		isNews := c.heard <= c.shownStep && !c.unrecorded
+		if isBroken := e.Health == Failing; isBroken != c.isBroken || isNews {
+			c.broken, c.isBroken = m.now, isBroken
+		}
+	}
+	c.says, c.health, c.heard = e.Version, e.Health, m.step
 }
 
 // touch notes that something happened to stages, or to all of them, so that nothing of them is sure for a while.

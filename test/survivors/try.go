@@ -109,7 +109,7 @@ func planted(folder, dir string) (all []plant.Bug, overlay string, err error) {
 			return nil, "", err
 		}
 		replace[path] = filepath.Join(dir, filepath.Base(name))
-		if err := os.WriteFile(replace[path], text, mode); err != nil {
+		if err := os.WriteFile(replace[path], text, mode); err != nil { //nolint:gosec // of a folder of its own
 			return nil, "", err
 		}
 		all = append(all, bugs...)

@@ -51,8 +51,10 @@ func TestByWhoseRulesACommandCounts(t *testing.T) {
 		{"of the first unit, by those of its base", "wendy", about("other", rollouts.Bypass), func(w *world) {
 			w.goes("other", rollouts.Updating, config("bypass: never"))
 		}, "refused: bypass team/other"},
-		{"and nothing was published before", "wendy", about("fresh", rollouts.Stop), func(w *world) { w.state.Published.Commit = "" },
-			"refused: stop team/fresh (" + commandOf(about("fresh", rollouts.Stop)) + ") does not count: what the source says of commands in  cannot be read: nothing was published before"},
+		{
+			"and nothing was published before", "wendy", about("fresh", rollouts.Stop), func(w *world) { w.state.Published.Commit = "" },
+			"refused: stop team/fresh (" + commandOf(about("fresh", rollouts.Stop)) + ") does not count: what the source says of commands in  cannot be read: nothing was published before",
+		},
 		{"and its base is not there", "wendy", about("web", rollouts.Stop), func(w *world) {
 			w.state.Rollouts[0].Status.Base.Commit = strings.Repeat("ab", 20)
 		}, "refused: stop team/web (" + commandOf(about("web", rollouts.Stop)) + ") does not count: what the source says of commands in abababababab cannot be read"},

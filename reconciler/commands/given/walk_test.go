@@ -262,8 +262,10 @@ func TestWhichTrailersCount(t *testing.T) {
 			return nil
 		}, []string{"is not among the last 1000 commits"}},
 		{"a thousand came since", func(w *world) published.Repository { w.pushesMany(999); w.pushes("wendy", "one"+stop); return nil }, []string{"stop"}},
-		{"more came since", func(w *world) published.Repository { w.pushesMany(1000); w.pushes("wendy", "one"+stop); return nil },
-			[]string{"is not among the last 1000 commits"}},
+		{
+			"more came since", func(w *world) published.Repository { w.pushesMany(1000); w.pushes("wendy", "one"+stop); return nil },
+			[]string{"is not among the last 1000 commits"},
+		},
 		{"several came at once, the oldest first", func(w *world) published.Repository {
 			now := w.repo.Now
 			w.pushes("wendy", "one"+stop)

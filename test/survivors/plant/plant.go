@@ -171,6 +171,12 @@ func isOfError(e ast.Expr) bool {
 	return isName && isNil && y.Name == "nil" && strings.HasPrefix(strings.ToLower(x.Name), "err")
 }
 
+// forgotten is as what one of two conditions counts that is forgotten, and moved is what moves a bound.
+var (
+	forgotten = map[token.Token]Kind{token.LAND: Holds, token.LOR: Fails}
+	moved     = map[token.Token]string{token.LSS: "Wider", token.GTR: "Wider", token.LEQ: "Narrower", token.GEQ: "Narrower"}
+)
+
 // parts plants bugs in what a condition is made of: one of several is forgotten, a bound is another one.
 func (f *file) parts(e ast.Expr) {
 	switch e := e.(type) {
@@ -179,20 +185,14 @@ func (f *file) parts(e ast.Expr) {
 	case *ast.UnaryExpr:
 		f.parts(e.X)
 	case *ast.BinaryExpr:
-		switch e.Op {
-		case token.LAND, token.LOR:
-			k := Holds
-			if e.Op == token.LOR {
-				k = Fails
+		if k, isOf := forgotten[e.Op]; isOf {
+			for _, part := range []ast.Expr{e.X, e.Y} {
+				f.counts(part, k)
+				f.parts(part)
 			}
-			f.counts(e.X, k)
-			f.parts(e.X)
-			f.counts(e.Y, k)
-			f.parts(e.Y)
-		case token.LSS, token.GTR:
-			f.bound(e, "Wider")
-		case token.LEQ, token.GEQ:
-			f.bound(e, "Narrower")
+		}
+		if by, isOf := moved[e.Op]; isOf {
+			f.bound(e, by)
 		}
 	}
 }
