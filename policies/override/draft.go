@@ -182,10 +182,10 @@ func (n *node) text() (string, bool) {
 
 // typeName names the JSON type of a node in a sentence.
 func (n *node) typeName() string {
-	switch {
-	case n.is == mapping:
+	switch n.is {
+	case mapping:
 		return typeName(map[string]any(nil))
-	case n.is == list:
+	case list:
 		return typeName([]any(nil))
 	}
 	return typeName(n.value)

@@ -232,7 +232,7 @@ func TestARuleSeesWhatTheRuleBeforeMade(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got any = obj[tt.path]
+			got := obj[tt.path]
 			if strings.HasPrefix(tt.path, "/") {
 				got = at(obj, tt.path)
 			}

@@ -1,7 +1,7 @@
 package schedule_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +27,7 @@ func explained(e schedule.Explanation) string {
 		return strings.Join(append(words, "without a placement"), ", ")
 	}
 	for _, c := range e.Placement.Clusters {
-		what := fmt.Sprint(c.Seats)
+		what := strconv.FormatInt(int64(c.Seats), 10)
 		if c.Rejected != "" {
 			what = "rejected"
 		}

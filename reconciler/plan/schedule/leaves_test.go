@@ -97,11 +97,13 @@ func TestWorkLeavesClusters(t *testing.T) {
 		again                 time.Duration
 	}{
 		{
-			"nothing drives it out", []plan{{source: fleet + web + policy(single)}, {source: fleet + web + policy(single)}},
+			"nothing drives it out",
+			[]plan{{source: fleet + web + policy(single)}, {source: fleet + web + policy(single)}},
 			"placed eu:10", "placed eu:10", "none", "", false, 0,
 		},
 		{
-			"a taint drives it out, and what it needs goes with it", []plan{{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}},
+			"a taint drives it out, and what it needs goes with it",
+			[]plan{{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}},
 			"placed us:10 leaves eu for us recorded 1", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{
@@ -110,60 +112,73 @@ func TestWorkLeavesClusters(t *testing.T) {
 			"placed us:10 leaves eu for us recorded 1", "placed us:10 with eu", "placed us:0 with eu", "", true, time.Second,
 		},
 		{
-			"it leaves still", []plan{
+			"it leaves still",
+			[]plan{
 				{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}, {source: tainted("eu") + web + policy(single), at: time.Minute},
 			},
 			"placed us:10 leaves eu recorded 1", "placed us:10 with eu", "none", "", false, 9 * time.Minute,
 		},
 		{
-			"its new copy is healthy, and it left", []plan{
-				{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}, {source: tainted("eu") + web + policy(single), at: time.Minute},
+			"its new copy is healthy, and it left",
+			[]plan{
+				{source: fleet + web + policy(single)},
+				{source: tainted("eu") + web + policy(single)},
+				{source: tainted("eu") + web + policy(single), at: time.Minute},
 				{source: tainted("eu") + web + policy(single), at: 2 * time.Minute, seen: healthy},
 			},
 			"placed us:10 left eu", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{
-			"its time is over, and it left", []plan{
+			"its time is over, and it left",
+			[]plan{
 				{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}, {source: tainted("eu") + web + policy(single), at: 11 * time.Minute},
 			},
 			"placed us:10 left eu", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{
-			"it is switched off, and what is under way ends only", []plan{
+			"it is switched off, and what is under way ends only",
+			[]plan{
 				{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}, {source: tainted("eu", "us") + web + policy(single), at: time.Minute, off: true},
 			},
 			"placed us:10 leaves eu recorded 1", "placed us:10 with eu", "none", "", false, 9 * time.Minute,
 		},
 		{
-			"it is switched off, and nothing begins", []plan{{source: fleet + web + policy(both)}, {source: tainted("eu") + web + policy(both), off: true}},
+			"it is switched off, and nothing begins",
+			[]plan{{source: fleet + web + policy(both)}, {source: tainted("eu") + web + policy(both), off: true}},
 			"placed eu:10 us:10", "placed eu:10 us:10", "none", "", false, 0,
 		},
 		{
-			"its policy waits, and it leaves still", []plan{
+			"its policy waits, and it leaves still",
+			[]plan{
 				{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}, {source: tainted("eu") + web + policy(waits+single), at: 11 * time.Minute},
 			},
 			"kept us:10 leaves eu recorded 1", "placed us:10 with eu", "none", "", false, 0,
 		},
 		{
-			"no policy claims it any longer, while it leaves", []plan{
+			"no policy claims it any longer, while it leaves",
+			[]plan{
 				{source: fleet + web + policy(single)}, {source: tainted("eu") + web + policy(single)}, {source: tainted("eu") + web, at: time.Minute},
 			},
 			"unclaimed", "unclaimed", "none", "", false, 0,
 		},
 		{
-			"it fails in a cluster, and leaves it", []plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), at: time.Minute, seen: failing}},
+			"it fails in a cluster, and leaves it",
+			[]plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), at: time.Minute, seen: failing}},
 			"placed us:10 leaves eu for us recorded 1", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{
-			"nobody says whether it fails", []plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), seen: evict.Evidence{webRef: {}}}},
+			"nobody says whether it fails",
+			[]plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), seen: evict.Evidence{webRef: {}}}},
 			"placed eu:10", "placed eu:10", "none", "health-unknown", false, 0,
 		},
 		{
-			"nobody asks whether it fails", []plan{{source: fleet + web + policy(single)}, {source: fleet + web + policy(single), seen: evict.Evidence{webRef: {}}}},
+			"nobody asks whether it fails",
+			[]plan{{source: fleet + web + policy(single)}, {source: fleet + web + policy(single), seen: evict.Evidence{webRef: {}}}},
 			"placed eu:10", "placed eu:10", "none", "", false, 0,
 		},
 		{
-			"there is nowhere else", []plan{{source: fleet + web + policy(inEU)}, {source: tainted("eu") + web + policy(inEU)}},
+			"there is nowhere else",
+			[]plan{{source: fleet + web + policy(inEU)}, {source: tainted("eu") + web + policy(inEU)}},
 			"placed leaves eu for  recorded 1", "unclaimed with eu", "none", "unschedulable", true, time.Second,
 		},
 	} {

@@ -558,7 +558,8 @@ func TestAHostThatSaysNothing(t *testing.T) {
 	f := newFleet(t)
 	f.tell("inner", time.Minute, map[object.Ref]karmada.ResourceHealth{{Kind: "ConfigMap", Namespace: "shop-inner", Name: "web"}: karmada.ResourceHealthy})
 	registered := []policies.Cluster{
-		{Spec: *cluster("host", nil)}, {Spec: *cluster("inner", map[string]string{karmada.VirtualOfAnnotation: "host"})},
+		{Spec: *cluster("host", nil)},
+		{Spec: *cluster("inner", map[string]string{karmada.VirtualOfAnnotation: "host"})},
 		{Spec: *cluster("other", map[string]string{karmada.VirtualOfAnnotation: "host"})},
 	}
 	all, err := f.reader.Reports(t.Context(), registered, "", time.Hour)

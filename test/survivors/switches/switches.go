@@ -38,10 +38,15 @@ func Holds(bug int, is bool) bool { return On(bug) || is }
 func Fails(bug int, is bool) bool { return !On(bug) && is }
 
 // Wider is a comparison that holds for equals, too, where the bug is on.
-func Wider(bug int, is, areEqual bool) bool { return is || On(bug) && areEqual }
+func Wider(bug int, is, areEqual bool) bool { return On(bug) && areEqual || is }
 
 // Narrower is a comparison that does not hold for equals where the bug is on.
-func Narrower(bug int, is, areEqual bool) bool { return is && (!areEqual || !On(bug)) }
+func Narrower(bug int, is, areEqual bool) bool {
+	if On(bug) && areEqual {
+		return false
+	}
+	return is
+}
 
 func number() int {
 	n, err := strconv.Atoi(os.Getenv(Bug))
