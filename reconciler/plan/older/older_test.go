@@ -35,7 +35,8 @@ func TestAnOlderSourceHasTheFleetOfNow(t *testing.T) {
 		for _, o := range []string{
 			"apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster", "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy",
 			"apiVersion: remedy.karmada.io/v1alpha1\nkind: Remedy", "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy",
-			"apiVersion: example.com/v1\nkind: Cluster", "apiVersion: v1\nkind: ConfigMap",
+			"apiVersion: example.com/v1\nkind: Cluster", "apiVersion: example.com/v1\nkind: ClusterTaintPolicy", "apiVersion: example.com/v1\nkind: Remedy",
+			"apiVersion: remedy.karmada.io/v1alpha1\nkind: Other", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Other", "apiVersion: v1\nkind: ConfigMap",
 		} {
 			s.Objects = append(s.Objects, object.Decode(when, []byte(o+"\nmetadata: {name: x}\n")).Objects...)
 		}
@@ -50,7 +51,8 @@ func TestAnOlderSourceHasTheFleetOfNow(t *testing.T) {
 		kinds = append(kinds, o.Pos().File+" "+o.Ref().Kind+"."+o.Ref().Group)
 	}
 	want := []string{
-		"then ClusterPropagationPolicy.policy.karmada.io", "then Cluster.example.com", "then ConfigMap.",
+		"then ClusterPropagationPolicy.policy.karmada.io", "then Cluster.example.com", "then ClusterTaintPolicy.example.com",
+		"then Remedy.example.com", "then Other.remedy.karmada.io", "then Other.cluster.karmada.io", "then ConfigMap.",
 		"now Cluster.cluster.karmada.io", "now ClusterTaintPolicy.policy.karmada.io", "now Remedy.remedy.karmada.io",
 	}
 	if !slices.Equal(kinds, want) || got.Bound != nil {
@@ -59,7 +61,7 @@ func TestAnOlderSourceHasTheFleetOfNow(t *testing.T) {
 	if c := got.Config; c.Failover.LastCopy != "now" || !c.Descheduler.Enabled || c.Namespaces != "then" {
 		t.Errorf("its config is %+v", c)
 	}
-	if len(then.Objects) != 6 || then.Bound == nil {
+	if len(then.Objects) != 10 || then.Bound == nil {
 		t.Error("the older source itself is changed")
 	}
 }
@@ -101,9 +103,16 @@ func TestAnOlderPolicyActsAsTheOneOfNow(t *testing.T) {
 			}
 		}
 	}
-	override := "kind: OverridePolicy\nmetadata: {name: x}\nspec: {suspension: "
-	if got := older.Source(source(override+"1}"), source(override+"2}")).Objects[0]; fmt.Sprint(got.Content()["spec"]) != "map[suspension:1]" {
-		t.Errorf("an OverridePolicy has %v", got.Content()["spec"])
+	others := func(suspension string) render.Source {
+		s := source("kind: OverridePolicy\nmetadata: {name: x}\nspec: {suspension: " + suspension + "}")
+		foreign := "apiVersion: example.com/v1\nkind: PropagationPolicy\nmetadata: {name: x}\nspec: {suspension: " + suspension + "}"
+		s.Objects = append(s.Objects, object.Decode("f.yaml", []byte(foreign)).Objects...)
+		return s
+	}
+	for _, got := range older.Source(others("1"), others("2")).Objects {
+		if fmt.Sprint(got.Content()["spec"]) != "map[suspension:1]" {
+			t.Errorf("%s has %v", got.Ref(), got.Content()["spec"])
+		}
 	}
 }
 
@@ -192,11 +201,15 @@ func TestWhatCannotBeRenderedIsNotGone(t *testing.T) {
 		{"a policy selects the release", "helm.toolkit.fluxcd.io/v2, kind: HelmRelease", nil, "eu us"},
 		{"a policy selects what it rendered to", "v1, kind: ConfigMap", []string{"us"}, "us"},
 		{"and no cluster has it", "v1, kind: ConfigMap", nil, ""},
+		{"and a cluster has it that is gone", "v1, kind: ConfigMap", []string{"ap"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			u := today(t, tt.selected, tt.have...)
 			if is := u.Found[web]; !slices.Contains(is.Refs, settings) || !is.Unknown {
 				t.Errorf("the unit has %v, and is known: %t", is.Refs, !is.Unknown)
+			}
+			if isThere, isClaimed := u.Source(settings); !isThere || !isClaimed {
+				t.Errorf("the older source has it: %t, and a policy claims it: %t", isThere, isClaimed)
 			}
 			var got []string
 			row := u.Rows[settings]

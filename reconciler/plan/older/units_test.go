@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/older"
@@ -15,6 +18,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
 )
@@ -72,14 +76,15 @@ func TestUnitsOfAnOlderVersion(t *testing.T) {
 		bound, have []string // where the Deployment is, by its binding, and by the clusters
 		want        string   // rows, with the clusters that are to have them
 		backends    string   // of which it is asked where they send traffic
+		decided     string   // all that is decided about
 	}{
-		{"it brings along what it refers to", "true", []string{"web"}, nil, nil, "Deployment.apps/team/web eu; ConfigMap/team/settings eu", "web settings"},
-		{"it brings nothing along", "false", []string{"web"}, nil, nil, "Deployment.apps/team/web eu", "web"},
-		{"another unit brings something along", "true", []string{"flags"}, nil, nil, "ConfigMap/team/flags eu", "flags"},
-		{"both", "false", []string{"flags", "web"}, nil, nil, "Deployment.apps/team/web eu; ConfigMap/team/flags eu", "web flags"},
-		{"a cluster has it, by its binding not", "false", []string{"web"}, []string{"eu"}, []string{"eu", "us"}, "Deployment.apps/team/web eu us", "web"},
-		{"a cluster has it not, by its binding it does", "false", []string{"web"}, []string{"eu", "us"}, []string{"eu"}, "Deployment.apps/team/web eu", "web"},
-		{"its binding says the same", "false", []string{"web"}, []string{"eu", "us"}, []string{"eu", "us"}, "Deployment.apps/team/web eu us", "web"},
+		{"it brings along what it refers to", "true", []string{"web"}, nil, nil, "Deployment.apps/team/web eu; ConfigMap/team/settings eu", "web settings", "settings web"},
+		{"it brings nothing along", "false", []string{"web"}, nil, nil, "Deployment.apps/team/web eu", "web", "web"},
+		{"another unit brings something along", "true", []string{"flags"}, nil, nil, "ConfigMap/team/flags eu", "flags", "flags"},
+		{"both", "false", []string{"flags", "web"}, nil, nil, "Deployment.apps/team/web eu; ConfigMap/team/flags eu", "web flags", "flags web"},
+		{"a cluster has it, by its binding not", "false", []string{"web"}, []string{"eu"}, []string{"eu", "us"}, "Deployment.apps/team/web eu us", "web", "web"},
+		{"a cluster has it not, by its binding it does", "false", []string{"web"}, []string{"eu", "us"}, []string{"eu"}, "Deployment.apps/team/web eu", "web", "web"},
+		{"its binding says the same", "false", []string{"web"}, []string{"eu", "us"}, []string{"eu", "us"}, "Deployment.apps/team/web eu us", "web", "web"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := object.Decode("all.yaml", []byte(strings.Replace(pair, "PULLS", tt.pulls, 1)))
@@ -87,14 +92,22 @@ func TestUnitsOfAnOlderVersion(t *testing.T) {
 			if err != nil || len(d.Diags) > 0 {
 				t.Fatal(err, d.Diags)
 			}
-			version := older.Version{Expanded: &x, Of: map[object.Ref]rollouts.Unit{}}
+			// What cannot be rendered of a cluster's own directory is in no unit.
+			x.Failures = append(x.Failures, expand.Failure{
+				ID: state.ReleaseID{Release: settings, Cluster: "eu"}, Objects: []object.Ref{flags, settings, deployment}, Everywhere: true,
+			})
+			version, placement := older.Version{Expanded: &x, Of: map[object.Ref]rollouts.Unit{}}, ""
 			for _, p := range x.Policies.Set.Propagation {
+				if p.Object.Ref().Name == "web" {
+					placement = state.Placement(&p.Spec.Placement)
+				}
 				version.Of[p.Object.Ref()] = rollouts.Unit{Namespace: "team", Name: p.Object.Ref().Name}
 			}
 			st := state.State{Bindings: map[object.Ref]*karmada.ResourceBinding{}}
 			if tt.bound != nil {
-				st.Bindings[deployment] = state.NewBinding("apps/v1", deployment)
-				st.Bindings[deployment].Spec.Clusters = named(tt.bound...)
+				b := state.NewBinding("apps/v1", deployment)
+				b.Spec.Clusters, b.Spec.Replicas = named(tt.bound...), 1
+				st.Bindings[deployment] = state.AsPlacedBy(*b, placement) // as it is placed by this version
 			}
 			var asked []string
 			in := older.Input{
@@ -123,6 +136,9 @@ func TestUnitsOfAnOlderVersion(t *testing.T) {
 				}
 				line := []string{r.String()}
 				for i, name := range []string{"eu", "us"} {
+					if why := row.Blocked(i); why != "" {
+						t.Errorf("in the way of %s in %s is %q", r, name, why)
+					}
 					if w, ok := row.Wanted(i); ok {
 						line = append(line, name)
 						if text, err := u.Blobs.At(w.Blob).Bytes(); err != nil || !strings.Contains(string(text), "name: "+r.Name) {
@@ -134,6 +150,13 @@ func TestUnitsOfAnOlderVersion(t *testing.T) {
 			}
 			if is := strings.Join(got, "; "); is != tt.want || len(u.Found) != len(tt.of) {
 				t.Errorf("there are %s, of %d units; want %s", is, len(u.Found), tt.want)
+			}
+			var decided []string
+			for _, d := range u.Decisions {
+				decided = append(decided, d.Ref().Name)
+			}
+			if is := strings.Join(decided, " "); is != tt.decided {
+				t.Errorf("it is decided about %s, want %s", is, tt.decided)
 			}
 			slices.Sort(asked)
 			want := strings.Fields(tt.backends)
@@ -150,5 +173,94 @@ func TestUnitsOfAnOlderVersion(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a release of an older version renders to is of the unit whose policy selects the release, whatever else would select it, and where
+// the release fails in a cluster, its replicas are where clusters have them, whatever was recorded.
+func TestWhatAnOlderReleaseRenders(t *testing.T) {
+	const releases = `---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: db, namespace: team}
+spec:
+  resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}]
+  placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: db, namespace: team}
+spec: {interval: 5m, chart: {spec: {chart: ./db, sourceRef: {kind: GitRepository, name: x}}}}
+`
+	db := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "team", Name: "db"}
+	unit := rollouts.Unit{Namespace: "team", Name: "db"}
+	for _, tt := range []struct {
+		name   string
+		failed []string
+		want   []schedule.Target
+	}{
+		{"it is rendered everywhere", nil, []schedule.Target{{Name: "eu", Replicas: 11}, {Name: "us", Replicas: 1}}},
+		{"it fails in a cluster", []string{"us"}, []schedule.Target{{Name: "eu", Replicas: 10}, {Name: "us", Replicas: 2}}},
+	} {
+		d := object.Decode("all.yaml", []byte(spread+releases))
+		x, err := expand.Expand(expand.Input{
+			Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{},
+			Override: func(_ *index.Policies, release *template.Template, _ string) (*object.Object, *diag.Diagnostic) {
+				return release.Object, nil
+			},
+			Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
+				return l.Claims.Policy(release.Subject), []karmada.TargetCluster{{Name: "eu"}, {Name: "us"}}
+			},
+		}, engine.Unrendered)
+		if err != nil || len(d.Diags) > 0 {
+			t.Fatal(err, d.Diags)
+		}
+		x.Failures = nil
+		version := older.Version{Commit: "a", Expanded: &x, Of: map[object.Ref]rollouts.Unit{}}
+		memo := &template.Memo{}
+		_, rest, _ := strings.Cut(spread, "apiVersion: apps/v1\n")
+		rendered := object.Decode("chart", []byte("apiVersion: apps/v1\n"+strings.Replace(rest, "name: web", "name: db", 1))).Objects[0]
+		part := template.New(rendered, memo)
+		part.Part = &template.Part{Groups: []int{0, 0}, Failed: map[string]bool{}}
+		for _, name := range tt.failed {
+			part.Part.Groups[1], part.Part.Failed[name] = template.NoGroup, true
+		}
+		part.Part.Add(rendered, 0, memo)
+		for _, p := range x.Policies.Set.Propagation {
+			if version.Of[p.Object.Ref()] = (rollouts.Unit{Namespace: "team", Name: p.Object.Ref().Name}); p.Object.Ref().Name == "db" {
+				part.Part.Policy = p
+			}
+		}
+		for _, o := range x.Templates {
+			if o.IsRelease() {
+				part.Part.Release = o.Object
+			}
+		}
+		x.Templates = append([]*template.Template{part}, x.Templates...)
+		b := state.NewBinding("apps/v1", db)
+		b.Spec.Clusters, b.Spec.Replicas = []schedule.Target{{Name: "eu", Replicas: 8}, {Name: "us", Replicas: 4}}, 12
+		st := state.State{Bindings: map[object.Ref]*karmada.ResourceBinding{
+			db: state.AsPlacedBy(*b, state.Placement(&part.Part.Policy.Spec.Placement)),
+		}}
+		u := older.Evaluate(older.Input{
+			Version: &version, Asked: schedule.Input{State: &st, Memo: &schedule.Memo{}}, Units: []rollouts.Unit{unit}, Memo: &units.Memo{},
+			Has: func(to []schedule.Target, r object.Ref) []schedule.Target {
+				return append(to, schedule.Target{Name: "eu", Replicas: 10}, schedule.Target{Name: "us", Replicas: 2})
+			},
+			Recorded: map[rollouts.Unit]*rollouts.Rollout{unit: {
+				Unit: unit, Divided: []rollouts.Division{{Commit: "a", Object: db, Clusters: map[string]int32{"eu": 11, "us": 1}}},
+			}},
+			Write:    manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}},
+			Backends: func(*schedule.Decision) map[string]ingress.Found { return nil },
+		})
+		if len(u.Decisions) != 2 || !slices.Contains(u.Found[unit].Refs, db) {
+			t.Fatalf("%s: it is decided %v, and the unit is %+v", tt.name, u.Decisions, u.Found[unit])
+		}
+		if is := schedule.Find(u.Decisions, db).Scheduled; !slices.Equal(is, tt.want) {
+			t.Errorf("%s: it is %v, want %v", tt.name, is, tt.want)
+		}
+		if isThere, isClaimed := u.Source(db); !isThere || !isClaimed {
+			t.Errorf("%s: the older source has it: %t, and a policy claims it: %t", tt.name, isThere, isClaimed)
+		}
 	}
 }
