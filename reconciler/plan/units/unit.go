@@ -170,15 +170,11 @@ func (m *members) gone() {
 	for _, p := range m.in.Expanded.Policies.Set.Propagation {
 		groups[rollouts.Unit{Namespace: p.Object.Ref().Namespace, Name: p.Object.Ref().Name}] = m.in.Of[p.Object.Ref()]
 	}
-	var gone []object.Ref
-	for r := range m.in.Bindings {
-		if _, taken := m.owner[r]; !taken {
-			gone = append(gone, r)
+	for r, b := range m.in.Bindings {
+		if _, taken := m.owner[r]; taken {
+			continue
 		}
-	}
-	slices.SortFunc(gone, object.Ref.Compare)
-	for _, r := range gone {
-		if namespace, policy, ok := state.PolicyRef(m.in.Bindings[r]); ok {
+		if namespace, policy, ok := state.PolicyRef(b); ok {
 			name := rollouts.Unit{Namespace: namespace, Name: policy}
 			m.add(r, cmp.Or(groups[name], name))
 			u := m.all[m.owner[r]]

@@ -1,6 +1,8 @@
 package units_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +102,8 @@ type world struct {
 	config   render.ConfigSpec
 	bindings map[object.Ref]*karmada.ResourceBinding
 	stays    func(object.Ref, rollouts.Unit) (rollouts.Unit, bool)
+	bound    string // what stands in the directory of eu
+	memo     *units.Memo
 }
 
 func here() world {
@@ -132,7 +136,8 @@ func (w world) units(t *testing.T) map[string]units.Unit {
 		t.Fatal(d.Diags)
 	}
 	x, err := expand.Expand(expand.Input{
-		Source: render.Source{Objects: d.Objects}, Memo: &expand.Memo{},
+		Source: render.Source{Objects: d.Objects, Bound: map[string][]*object.Object{"eu": object.Decode("eu.yaml", []byte(w.bound)).Objects}},
+		Memo:   &expand.Memo{},
 		Place: func(l *index.Policies, release *template.Template) (*policies.Propagation, []karmada.TargetCluster) {
 			return l.Claims.Policy(release.Subject), []karmada.TargetCluster{{Name: "eu"}, {Name: "us"}}
 		},
@@ -151,7 +156,7 @@ func (w world) units(t *testing.T) map[string]units.Unit {
 	all := map[string]units.Unit{}
 	for _, u := range units.Find(units.Input{
 		Of:       named(&x),
-		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &w.config, Renderer: w.renderer, Stays: w.stays,
+		Expanded: &x, Decisions: decided.Decisions, Bindings: w.bindings, Config: &w.config, Renderer: w.renderer, Stays: w.stays, Memo: w.memo,
 	}) {
 		all[u.String()] = u
 	}
@@ -175,7 +180,7 @@ func (w world) render(jobs []engine.Job) ([]engine.Rendered, error) {
 	out := make([]engine.Rendered, len(jobs))
 	for i := range jobs {
 		out[i].Inputs = w.files
-		if w.chart == "" {
+		if w.chart == "" || jobs[i].Helm != nil && w.bound != "" && len(jobs[i].Helm.Release.Values) == 0 {
 			out[i].Diags = []diag.Diagnostic{{Code: diag.Helm, Severity: diag.Error, Message: "no chart"}}
 		}
 		for _, o := range object.Decode("chart", []byte(w.chart)).Objects {
@@ -185,9 +190,9 @@ func (w world) render(jobs []engine.Job) ([]engine.Rendered, error) {
 	return out, nil
 }
 
-func refs(u units.Unit) string {
+func refs(of []object.Ref) string {
 	var all []string
-	for _, r := range u.Refs {
+	for _, r := range of {
 		all = append(all, r.Kind+"/"+r.Name)
 	}
 	return strings.Join(all, " ")
@@ -201,43 +206,84 @@ func TestWhatMovesTogether(t *testing.T) {
 		return map[object.Ref]*karmada.ResourceBinding{gone: b}
 	}
 	for _, tt := range []struct {
-		name string
-		in   func() world
-		want map[string]string
+		name  string
+		in    func() world
+		want  map[string]string
+		stays map[string]string
 	}{
 		{"what a policy claims, pulls along, and renders", here, map[string]string{
 			"team/web": "ConfigMap/web Deployment/web", "team/chart": "Service/db HelmRelease/db", "_cluster/ops": "ConfigMap/limits",
-		}},
+		}, nil},
 		{"policies of one group", func() world {
 			return edit(t, "metadata: {name: ops}", "metadata: {name: ops, annotations: {waybill.dev/rollout-group: all}}")
-		}, map[string]string{"_group/all": "ConfigMap/limits", "_cluster/ops": "", "team/web": "ConfigMap/web Deployment/web"}},
+		}, map[string]string{"_group/all": "ConfigMap/limits", "_cluster/ops": "", "team/web": "ConfigMap/web Deployment/web"}, nil},
 		{"what a release rendered to that fails now, though no binding says so", func() world {
 			w := here()
 			w.chart, w.rendered = "", []object.Ref{{Kind: "Service", Namespace: "team", Name: "db"}}
 			return w
-		}, map[string]string{"team/chart": "Service/db HelmRelease/db"}},
+		}, map[string]string{"team/chart": "Service/db HelmRelease/db"}, nil},
 		{"what is gone belongs where it was", func() world { w := here(); w.bindings = binding("web"); return w }, map[string]string{
 			"team/web": "ConfigMap/web Secret/old Deployment/web",
-		}},
+		}, nil},
 		{"what is gone belongs to the group of where it was", func() world {
 			w := edit(t, "metadata: {name: web, namespace: team}\nspec:\n  propagateDeps", "metadata: {name: web, namespace: team, annotations: {waybill.dev/rollout-group: all}}\nspec:\n  propagateDeps")
 			w.bindings = binding("web")
 			return w
-		}, map[string]string{"_group/all": "ConfigMap/web Secret/old Deployment/web", "team/web": ""}},
+		}, map[string]string{"_group/all": "ConfigMap/web Secret/old Deployment/web", "team/web": ""}, nil},
 		{"a policy that is gone has a unit still", func() world { w := here(); w.bindings = binding("was"); return w }, map[string]string{
 			"team/was": "Secret/old", "team/web": "ConfigMap/web Deployment/web",
-		}},
+		}, nil},
 		{"what is going out stays with its unit", func() world {
 			w := here()
 			w.stays = func(r object.Ref, _ rollouts.Unit) (rollouts.Unit, bool) {
 				return rollouts.Unit{Namespace: "team", Name: "web"}, r.Name == "limits"
 			}
 			return w
-		}, map[string]string{"_cluster/ops": "", "team/web": "ConfigMap/limits ConfigMap/web Deployment/web"}},
+		}, map[string]string{"_cluster/ops": "", "team/web": "ConfigMap/limits ConfigMap/web Deployment/web"}, map[string]string{"team/web": "ConfigMap/limits"}},
+		{"what is gone and still going out stays with its unit, too", func() world {
+			w, old := here(), object.Ref{Kind: "ConfigMap", Namespace: "ops", Name: "a"}
+			w.bindings = binding("chart")
+			w.bindings[old] = w.bindings[gone]
+			w.stays = func(r object.Ref, _ rollouts.Unit) (rollouts.Unit, bool) {
+				return rollouts.Unit{Namespace: "team", Name: "web"}, r.Name == "limits" || r.Name == "old" || r == old
+			}
+			return w
+		}, map[string]string{
+			"_cluster/ops": "", "team/chart": "Service/db HelmRelease/db", "team/web": "ConfigMap/a ConfigMap/limits ConfigMap/web Secret/old Deployment/web",
+		}, map[string]string{"team/web": "ConfigMap/a ConfigMap/limits Secret/old"}},
+		{"what stays where it is claimed has not moved", func() world {
+			w := here()
+			w.stays = func(_ object.Ref, claims rollouts.Unit) (rollouts.Unit, bool) { return claims, true }
+			return w
+		}, map[string]string{"team/web": "ConfigMap/web Deployment/web", "_cluster/ops": "ConfigMap/limits"}, nil},
+		{"what was pulled along and is gone is of no unit", func() world {
+			w := here()
+			w.bindings = map[object.Ref]*karmada.ResourceBinding{gone: state.NewBinding("v1", gone)}
+			return w
+		}, map[string]string{"team/web": "ConfigMap/web Deployment/web", "team/chart": "Service/db HelmRelease/db", "_cluster/ops": "ConfigMap/limits"}, nil},
+		{"what two releases rendered to that fail now is there once", func() world {
+			w := here()
+			w.source += strings.Replace(w.source[strings.LastIndex(w.source, "---\n"):], "name: db, namespace", "name: db2, namespace", 1)
+			w.chart, w.rendered = "", []object.Ref{{Kind: "Service", Namespace: "team", Name: "db"}}
+			return w
+		}, map[string]string{"team/chart": "Service/db HelmRelease/db HelmRelease/db2"}, nil},
+		{"what a release rendered to that fails now, and the source has itself", func() world {
+			w := here()
+			w.chart, w.rendered = "", []object.Ref{{Kind: "ConfigMap", Namespace: "team", Name: "nobody"}, {Kind: "ConfigMap", Namespace: "ops", Name: "limits"}}
+			return w
+		}, map[string]string{"team/chart": "HelmRelease/db", "_cluster/ops": "ConfigMap/limits"}, nil},
 	} {
 		units := tt.in().units(t)
+		for _, u := range units {
+			if got := refs(u.Stays); got != tt.stays[u.String()] {
+				t.Errorf("%s: with %s stays %q, want %q", tt.name, u.Unit, got, tt.stays[u.String()])
+			}
+		}
+		if _, is := units["_cluster/"]; is {
+			t.Errorf("%s: there is a unit without a name", tt.name)
+		}
 		for name, want := range tt.want {
-			if got := refs(units[name]); got != want {
+			if got := refs(units[name].Refs); got != want {
 				t.Errorf("%s: %s is %q, want %q", tt.name, name, got, want)
 			}
 		}
@@ -262,9 +308,15 @@ func TestWhatStaysIsOfItsUnit(t *testing.T) {
 		recorded := []rollouts.Rollout{{Unit: first, Stays: []object.Ref{gone}}, {Unit: second}}
 		recorded[0].Status.Phase, recorded[1].Status.Phase = tt.first, tt.second
 		all := units.WithRecorded(tt.found, recorded)
-		if len(all) != 2 || refs(all[0]) != tt.want || len(all[0].Stays) != len(all[0].Refs) {
+		if len(all) != 2 || refs(all[0].Refs) != tt.want || len(all[0].Stays) != len(all[0].Refs) {
 			t.Errorf("%s: units are %+v", tt.name, all)
 		}
+	}
+	recorded := []rollouts.Rollout{{Unit: second}, {Unit: first, Stays: []object.Ref{gone, {Kind: "ConfigMap", Namespace: "team", Name: "gone"}}}}
+	recorded[0].Status.Phase, recorded[1].Status.Phase = rollouts.Done, rollouts.Updating
+	found := []units.Unit{{Unit: first, Refs: []object.Ref{{Kind: "ConfigMap", Namespace: "team", Name: "there"}}}}
+	if all := units.WithRecorded(found, recorded); refs(all[0].Refs) != "ConfigMap/gone ConfigMap/there Secret/gone" || all[0].Stays[0].Kind != "ConfigMap" || all[1].Unit != second {
+		t.Errorf("beside what is there they are %+v", all)
 	}
 }
 
@@ -282,7 +334,7 @@ func TestWhatIsPulledAlongTwice(t *testing.T) {
 			w.source += strings.NewReplacer("name: web, namespace", "name: "+name+", namespace", "Deployment, name: web", "Deployment, name: api").Replace(doc)
 		}
 		units := w.units(t)
-		if own, web := refs(units["team/"+tt.policy]), refs(units["team/web"]); own != tt.own || web != tt.web {
+		if own, web := refs(units["team/"+tt.policy].Refs), refs(units["team/web"].Refs); own != tt.own || web != tt.web {
 			t.Errorf("team/%s is %s, and team/web %s", tt.policy, own, web)
 		}
 	}
@@ -354,12 +406,96 @@ func TestWhatIsAChange(t *testing.T) {
 	}
 }
 
-// TestAReleaseThatFailsIsNoChange: what it is made from now is not known to be what it should be.
-func TestAReleaseThatFailsIsNoChange(t *testing.T) {
-	w := here()
-	w.chart = ""
-	if units := w.units(t); !units["team/chart"].Unknown || units["team/web"].Unknown {
-		t.Errorf("unknown are team/chart: %t, team/web: %t", units["team/chart"].Unknown, units["team/web"].Unknown)
+// TestWhatIsNotKnown: of what cannot be read or rendered, it is not known whether its unit changed. What fails elsewhere says nothing of it.
+func TestWhatIsNotKnown(t *testing.T) {
+	db := object.Ref{Kind: "Service", Namespace: "team", Name: "db"}
+	fails := func(w world) world {
+		w.chart, w.rendered = "", []object.Ref{db}
+		return w
+	}
+	const bound = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: db, namespace: team}\n" +
+		"spec: {interval: 5m, chart: {spec: {chart: ./db, sourceRef: {kind: GitRepository, name: x}}}}\n"
+	unselected := fails(edit(t, "resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}]", "resourceSelectors: [{apiVersion: v1, kind: Service}]"))
+	unselected.bindings = map[object.Ref]*karmada.ResourceBinding{db: state.NewBinding("v1", db)}
+	unselected.bindings[db].Annotations["propagationpolicy.karmada.io/namespace"], unselected.bindings[db].Annotations["propagationpolicy.karmada.io/name"] = "team", "chart"
+	own := here()
+	own.bound = bound
+	for _, tt := range []struct {
+		name string
+		in   world
+		want string // the units of which it is not known
+	}{
+		{"all is known", here(), ""},
+		{"a release fails", fails(here()), "team/chart"},
+		{"a release fails that no policy selects, and a policy had what it rendered to", unselected, "team/chart"},
+		{"a release fails in a cluster's own directory", own, ""},
+		{"replicas cannot be read", edit(t, "replicas: 2", "replicas: many"), "team/web"},
+	} {
+		var got []string
+		units := tt.in.units(t)
+		for _, name := range slices.Sorted(maps.Keys(units)) {
+			if units[name].Unknown {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: it is not known of %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestAFederatedHPAIsOfTheUnitOfItsTemplate: what it says is a change of that, and what clusters have of it is none.
+func TestAFederatedHPAIsOfTheUnitOfItsTemplate(t *testing.T) {
+	const hpa = "---\napiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata: {name: web, namespace: team}\n" +
+		"spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 1, maxReplicas: 5}\n"
+	const ap = "---\napiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: ap}\nspec: {syncMode: Pull}\n"
+	unit := func(more string) units.Unit {
+		w := here()
+		w.source += more
+		return w.units(t)["team/web"]
+	}
+	none, five := unit(""), unit(hpa)
+	if got := refs(five.Refs); got != "ConfigMap/web Deployment/web HorizontalPodAutoscaler/web" {
+		t.Errorf("the unit is %s", got)
+	}
+	if five.Digest == none.Digest || unit(strings.Replace(hpa, "maxReplicas: 5", "maxReplicas: 6", 1)).Digest == five.Digest {
+		t.Error("a FederatedHPA, or its bounds, are no change")
+	}
+	if unit(hpa+ap).Digest != five.Digest {
+		t.Error("another cluster is a change")
+	}
+}
+
+// TestDigestsAreRemembered: by what they are of, so that a plan that remembers others finds what one finds that remembers nothing.
+func TestDigestsAreRemembered(t *testing.T) {
+	memo := &units.Memo{}
+	changed := edit(t, "image: web:1", "image: web:2")
+	for n, w := range []world{here(), here(), changed, here()} {
+		fresh := w.units(t)
+		w.memo = memo
+		memo.Turn()
+		for name, u := range w.units(t) {
+			if u.Digest != fresh[name].Digest {
+				t.Errorf("plan %d: %s has the digest %s, want %s", n+1, name, u.Digest, fresh[name].Digest)
+			}
+		}
+	}
+}
+
+// TestARestlessUnit: a unit with a release that gives another result each time cannot go out in stages, and says which.
+func TestARestlessUnit(t *testing.T) {
+	db, web := object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "team", Name: "db"}, object.Ref{Kind: "ConfigMap", Namespace: "team", Name: "web"}
+	release := object.Decode("db.yaml", []byte("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: db, namespace: team}\n")).Objects[0]
+	x := &expand.Result{Restless: map[object.Ref]expand.Restless{db: {Release: release, Function: "now"}}}
+	for _, tt := range []struct {
+		refs []object.Ref
+		want bool
+	}{{nil, false}, {[]object.Ref{web}, false}, {[]object.Ref{web, db}, true}, {[]object.Ref{db, web}, true}} {
+		u := units.Unit{Unit: rollouts.Unit{Namespace: "team", Name: "chart"}, Refs: tt.refs}
+		d, is := u.Restless(x)
+		if is != tt.want || is && (d.Code != diag.RolloutRestless || d.Pos.File != "db.yaml" || !strings.Contains(d.Message, "team/db may call now")) {
+			t.Errorf("of %v it says %v, restless: %t", tt.refs, d, is)
+		}
 	}
 }
 
