@@ -187,6 +187,7 @@ func (n *node) typeName() string {
 		return typeName(map[string]any(nil))
 	case list:
 		return typeName([]any(nil))
+	case closed:
 	}
 	return typeName(n.value)
 }

@@ -27,7 +27,7 @@ func explained(e schedule.Explanation) string {
 		return strings.Join(append(words, "without a placement"), ", ")
 	}
 	for _, c := range e.Placement.Clusters {
-		what := strconv.FormatInt(int64(c.Seats), 10)
+		what := strconv.FormatInt(c.Seats, 10)
 		if c.Rejected != "" {
 			what = "rejected"
 		}
