@@ -2,16 +2,20 @@ package problems_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/problems"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/render/cache"
@@ -234,6 +238,41 @@ func TestWhatOnlyWaitsIsListed(t *testing.T) {
 	want := []string{fmt.Sprintf("NotApplied Deployment.apps/shop/db Pending [c3 of 9] since %s by %.8s", f.now.Format("15:04"), good)}
 	if got := lines(&l); !slices.Equal(got, want) {
 		t.Errorf("it is %q, want %q", got, want)
+	}
+}
+
+// A roll-out that has stopped is listed, with the clusters that failed, and since when the first of them did. One that goes on is not.
+func TestRolloutsThatStopped(t *testing.T) {
+	f := newFleet(t)
+	f.publish("all is well")
+	stopped := func(after time.Duration, s rollouts.State) rollouts.Cluster {
+		return rollouts.Cluster{State: s, Since: metav1.NewTime(f.now.Add(after))}
+	}
+	is := facts.Rollouts{Units: []rollouts.Rollout{
+		{Unit: rollouts.Unit{Namespace: "shop", Name: "api"}, Status: rollouts.Status{Phase: rollouts.Updating}, Clusters: map[string]rollouts.Cluster{"c1": stopped(0, rollouts.Failed)}},
+		{
+			Unit:   rollouts.Unit{Namespace: "shop", Name: "web"},
+			Status: rollouts.Status{Phase: rollouts.Stopped, Reason: rollouts.TooManyFailed, Message: "canary: c2, c3 failed", Target: rollouts.Version{Commit: "c0ffee"}},
+			Clusters: map[string]rollouts.Cluster{
+				"c1": stopped(-time.Hour, rollouts.Healthy), "c2": stopped(2*time.Minute, rollouts.Failed), "c3": stopped(time.Minute, rollouts.Failed), "c4": stopped(3*time.Minute, rollouts.Failed),
+			},
+		},
+	}}
+	all := f.facts()
+	all.Rollouts = func() facts.Rollouts { return is }
+	l := problems.Of(problems.Input{Facts: all, Objects: func(*reports.Cluster) map[object.Ref]*status.Object { return nil }})
+	var found []problems.Problem
+	for i := range l.Problems {
+		if l.Problems[i].Kind == problems.RolloutStopped {
+			found = append(found, l.Problems[i])
+		}
+	}
+	want := []problems.Problem{{
+		Kind: problems.RolloutStopped, Name: "shop/web", Clusters: []string{"c2", "c3", "c4"}, Reason: string(rollouts.TooManyFailed), Message: "canary: c2, c3 failed",
+		Since: f.now.Add(time.Minute), Commit: "c0ffee", Next: "waybill rollout status shop/web",
+	}}
+	if !reflect.DeepEqual(found, want) {
+		t.Errorf("stopped are\n%+v\nwant\n%+v", found, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package expand_test
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -178,6 +179,7 @@ func TestWhatReleasesRenderTo(t *testing.T) {
 	alike := cluster("eu", "v1.30.0", "") + cluster("us", "v1.30.0", "")
 	others := cluster("eu", "v1.30.0", "") + cluster("us", "v1.31.0", "")
 	only := cluster("eu", "v1.30.0", "") + strings.Replace(cluster("us", "v1.30.0", ""), "v1.30.0}", "v1.30.0, apiEnablements: [{groupVersion: x.io/v1, resources: [{kind: X, name: xs}]}]}", 1)
+	served := regexp.MustCompile(`(v1[.0-9]+)}`).ReplaceAllString(others, "$1, apiEnablements: [{groupVersion: x.io/v1, resources: [{kind: X, name: xs}]}]}")
 	virtual := cluster("eu", "v1.30.0", "") + cluster("us", "v1.30.0", ", annotations: {waybill.dev/virtual-of: eu}")
 	x := func(v string) string { return fmt.Sprintf(said1, v) }
 	web := helmRelease("web", "", "")
@@ -191,6 +193,7 @@ func TestWhatReleasesRenderTo(t *testing.T) {
 		{"clusters that are alike are rendered for once", world{source: alike + selected + web, charts: map[string]string{"web": x("$version")}}, "ConfigMap a/x of web (eu v1.30.0, us v1.30.0)\nHelmRelease a/web", "", 1},
 		{"those of two versions twice", world{source: others + selected + web, charts: map[string]string{"web": x("$version")}}, "ConfigMap a/x of web (eu v1.30.0, us v1.31.0)\nHelmRelease a/web", "", 2},
 		{"those that serve other kinds twice", world{source: only + selected + web, charts: map[string]string{"web": x("$version")}}, "ConfigMap a/x of web (eu v1.30.0, us v1.30.0)\nHelmRelease a/web", "", 2},
+		{"those of two versions that serve the same kinds twice", world{source: served + selected + web, charts: map[string]string{"web": x("$version")}}, "ConfigMap a/x of web (eu v1.30.0, us v1.31.0)\nHelmRelease a/web", "", 2},
 		{"a virtual one, and its host", world{source: virtual + selected + web, charts: map[string]string{"web": x("$namespace")}}, "ConfigMap a/x of web (eu a, us a-us)\nHelmRelease a/web", "", 2},
 		{"one that asks for its cluster", world{source: alike + selected + helmRelease("web", "", ofClusters), charts: map[string]string{"web": x("$cluster")}}, "ConfigMap a/x of web (eu eu, us us)\nHelmRelease a/web", "", 2},
 		{"one that an override has ask for its cluster, in one", world{source: alike + selected + override("us", "", "{path: /spec/valuesFrom, operator: add, value: [{kind: Cluster, valuesKey: name, targetPath: cluster}]}") + web, charts: map[string]string{"web": x("on $cluster")}}, "ConfigMap a/x of web (eu on , us on us)\nHelmRelease a/web", "", 2},

@@ -1,6 +1,7 @@
 package units_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -418,6 +419,13 @@ func TestWhatIsNotKnown(t *testing.T) {
 	unselected := fails(edit(t, "resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}]", "resourceSelectors: [{apiVersion: v1, kind: Service}]"))
 	unselected.bindings = map[object.Ref]*karmada.ResourceBinding{db: state.NewBinding("v1", db)}
 	unselected.bindings[db].Annotations["propagationpolicy.karmada.io/namespace"], unselected.bindings[db].Annotations["propagationpolicy.karmada.io/name"] = "team", "chart"
+	beside := unselected
+	beside.bindings = maps.Clone(unselected.bindings)
+	for n := range 20 {
+		gone := object.Ref{Kind: "ConfigMap", Namespace: "team", Name: fmt.Sprintf("gone-%d", n)}
+		beside.bindings[gone] = state.NewBinding("v1", gone)
+		beside.bindings[gone].Annotations = unselected.bindings[db].Annotations
+	}
 	own := here()
 	own.bound = bound
 	for _, tt := range []struct {
@@ -428,6 +436,7 @@ func TestWhatIsNotKnown(t *testing.T) {
 		{"all is known", here(), ""},
 		{"a release fails", fails(here()), "team/chart"},
 		{"a release fails that no policy selects, and a policy had what it rendered to", unselected, "team/chart"},
+		{"and what else the policy had is gone", beside, "team/chart"},
 		{"a release fails in a cluster's own directory", own, ""},
 		{"replicas cannot be read", edit(t, "replicas: 2", "replicas: many"), "team/web"},
 	} {
