@@ -19,14 +19,14 @@ func TestSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := strings.TrimSpace(`
-small/small.go:8: bound: count < 0
-small/small.go:8: fails: each < 0
-small/small.go:8: bound: each < 0
-small/small.go:12: bound: count >= 10
-small/small.go:12: holds: !isGift
-small/small.go:15: fails: sum > 1000
-small/small.go:15: bound: sum > 1000
-small/small.go:16: not reached: sum = 1000
+small/small.go:11: bound: count < 0
+small/small.go:11: fails: each < 0
+small/small.go:11: bound: each < 0
+small/small.go:15: bound: count >= 10
+small/small.go:16: holds: !isGift
+small/small.go:20: fails: sum > 1000
+small/small.go:20: bound: sum > 1000
+small/small.go:21: not reached: sum = 1000
 small: 8 of 15 bugs are noticed; of 16 in all its tests reach 15
 `) + "\n"; is.String() != want {
 		t.Errorf("it prints\n%s\nwant\n%s", is.String(), want)

@@ -1,7 +1,7 @@
 // Package plant writes bugs into Go code, each behind a switch that is off.
 //
-// It goes by the shape of the code alone, as a compiler does before it knows types, so that what it writes need not compile where a
-// condition has a type of its own; code that compiles does what it did before as long as no switch is on.
+// It goes by the shape of the code alone, as a compiler does before it knows types, so that what it writes need not compile where a comparison
+// becomes another type than bool. The code does what it did before as long as no switch is on.
 package plant
 
 import (

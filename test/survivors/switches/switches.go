@@ -32,10 +32,10 @@ func On(bug int) bool {
 }
 
 // Holds is a condition that holds whatever is so where the bug is on.
-func Holds(bug int, is bool) bool { return On(bug) || is }
+func Holds[Is ~bool](bug int, is Is) Is { return Is(On(bug)) || is }
 
 // Fails is a condition that never holds where the bug is on.
-func Fails(bug int, is bool) bool { return !On(bug) && is }
+func Fails[Is ~bool](bug int, is Is) Is { return Is(!On(bug)) && is }
 
 // Wider is a comparison that holds for equals, too, where the bug is on.
 func Wider(bug int, is, areEqual bool) bool { return On(bug) && areEqual || is }

@@ -3,14 +3,19 @@ package small
 
 import "errors"
 
+// Gift says that something is one.
+type Gift bool
+
 // Price is what so many cost.
-func Price(count, each int, isGift bool) (int, error) {
+func Price(count, each int, isGift Gift) (int, error) {
 	if count < 0 || each < 0 {
 		return 0, errors.New("negative")
 	}
 	sum := count * each
-	if count >= 10 && !isGift {
-		sum -= each
+	if count >= 10 {
+		if !isGift {
+			sum -= each
+		}
 	}
 	if sum > 1000 {
 		sum = 1000

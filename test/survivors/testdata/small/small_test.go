@@ -6,7 +6,7 @@ func TestPrice(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		count, each int
-		isGift      bool
+		isGift      Gift
 		want        int
 		fails       bool
 	}{
