@@ -126,7 +126,7 @@ func newGrades(c *karmada.Cluster) []grade {
 // sum of what is free. A cluster without a resource summary has no room.
 func (c *Cluster) Room(d Demand) int32 {
 	room := c.capacity.pods
-	if d.asks {
+	if d.asks && room > 0 {
 		if c.capacity.modelled {
 			room = min(room, c.capacity.inGrades(d))
 		} else {

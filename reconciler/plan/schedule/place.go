@@ -96,9 +96,11 @@ func (p *placer) place(it *item) placement {
 	if s == nil {
 		return out.kept(it, why)
 	}
-	out.moves, p.progress = p.evictor.Begin(&leaver, out.moves, p.progress, func(previous []Target, evicting []string) place.Decision {
-		return p.answers.Schedule(s, p.request(it, ask{previous: previous, evicting: evicting}))
-	})
+	if p.evictor != nil { // which saves what is made for it, for each template
+		out.moves, p.progress = p.evictor.Begin(&leaver, out.moves, p.progress, func(previous []Target, evicting []string) place.Decision {
+			return p.answers.Schedule(s, p.request(it, ask{previous: previous, evicting: evicting}))
+		})
+	}
 	if p.descheduler != nil && isDescheduled(it.ref(), it.policy) {
 		out.shift = p.shift(it, s, &out)
 	}
