@@ -26,64 +26,6 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-var errDown = errors.New("the server is down")
-
-// failing is a repository that does not answer one question, and answers all others.
-type failing struct {
-	published.Repository
-
-	left int // questions until the one that fails
-}
-
-func (f *failing) fails() error {
-	if f.left--; f.left == 0 {
-		return errDown
-	}
-	return nil
-}
-
-func (f *failing) Heads(ctx context.Context) (map[string]files.ID, error) {
-	if err := f.fails(); err != nil {
-		return nil, err
-	}
-	return f.Repository.Heads(ctx)
-}
-
-func (f *failing) Fetch(ctx context.Context, branches ...string) error {
-	if err := f.fails(); err != nil {
-		return err
-	}
-	return f.Repository.Fetch(ctx, branches...)
-}
-
-func (f *failing) Branch(ctx context.Context, name string) (git.Head, bool, error) {
-	if err := f.fails(); err != nil {
-		return git.Head{}, false, err
-	}
-	return f.Repository.Branch(ctx, name)
-}
-
-func (f *failing) Commit(ctx context.Context, id files.ID) (git.Head, error) {
-	if err := f.fails(); err != nil {
-		return git.Head{}, err
-	}
-	return f.Repository.Commit(ctx, id)
-}
-
-func (f *failing) Root(ctx context.Context, id files.ID) (git.Head, []files.Entry, error) {
-	if err := f.fails(); err != nil {
-		return git.Head{}, nil, err
-	}
-	return f.Repository.Root(ctx, id)
-}
-
-func (f *failing) Within(ctx context.Context, id files.ID, folder string) (git.Head, bool, error) {
-	if err := f.fails(); err != nil {
-		return git.Head{}, false, err
-	}
-	return f.Repository.Within(ctx, id, folder)
-}
-
 // source returns a version of the source, with a config.
 func (f *fleet) source(spec string) sources.Snapshot {
 	f.Helper()
@@ -162,7 +104,7 @@ func TestAServerThatDoesNotAnswerOnce(t *testing.T) {
 			if err != nil {
 				return nothing, err
 			}
-			if c := all.Clusters[0]; !strings.Contains(c.Message, errDown.Error()) {
+			if c := all.Clusters[0]; !strings.Contains(c.Message, twin.ErrDown.Error()) {
 				return c.State + " " + c.Rendered, nil
 			}
 			return nothing, nil
@@ -180,16 +122,16 @@ func TestAServerThatDoesNotAnswerOnce(t *testing.T) {
 			f.say("eu", status.Summary{Commit: commit, Verdict: status.Verdict{Reason: status.Applied}}, refused, 0, nil)
 			const most = 100
 			for n := 1; n < most; n++ {
-				r := &failing{f.repo, n}
+				r := twin.FailingAt(n, f.repo)
 				f.reader.Published.Branches, f.reader.Cache = published.At(r), &reports.Cache{}
 				said, err := tt.ask(f)
-				if r.left > 0 { // it was not asked that often
+				if !r.HasFailed() { // it was not asked that often
 					if err != nil || said == nothing || n < 3 {
 						t.Errorf("answered all of %d questions, it is said %q, %v", n-1, said, err)
 					}
 					return
 				}
-				if err == nil && said != nothing || err != nil && !errors.Is(err, errDown) {
+				if err == nil && said != nothing || err != nil && !errors.Is(err, twin.ErrDown) {
 					t.Errorf("not answered question %d, it is said %q, %v", n, said, err)
 				}
 			}
@@ -245,11 +187,11 @@ func TestWhenClustersAreAskedFor(t *testing.T) {
 			isAsked := false
 			registered := func() ([]*karmada.Cluster, error) {
 				isAsked = true
-				return nil, errDown
+				return nil, twin.ErrDown
 			}
 			of := reports.Moves{Bindings: map[object.Ref]*karmada.ResourceBinding{web: binding}, Registered: registered}
 			all, err := f.reader.Evidence(t.Context(), f.heads(), of)
-			if isAsked != tt.asked || errors.Is(err, errDown) != tt.asked {
+			if isAsked != tt.asked || errors.Is(err, twin.ErrDown) != tt.asked {
 				t.Errorf("clusters are asked for: %v, %v; want %v", isAsked, err, tt.asked)
 			}
 			if _, listed := all[web]; listed != (tt.moves && !tt.asked) { // what moves has to be healthy, whoever is silent
@@ -259,7 +201,7 @@ func TestWhenClustersAreAskedFor(t *testing.T) {
 				return
 			}
 			isAsked = false
-			if seen, err := f.reader.Seen(t.Context(), f.heads(), registered); isAsked != tt.asked || errors.Is(err, errDown) != tt.asked || len(seen) > 0 {
+			if seen, err := f.reader.Seen(t.Context(), f.heads(), registered); isAsked != tt.asked || errors.Is(err, twin.ErrDown) != tt.asked || len(seen) > 0 {
 				t.Errorf("clusters are asked for in stages: %v, %v, %v; want %v", isAsked, seen, err, tt.asked)
 			}
 		})
