@@ -200,7 +200,8 @@ func atTheStart(v *view, r *run, n int) rollouts.Cluster {
 		next.WasUnhealthy = was.WasUnhealthy
 		next.FailedBefore = !was.WasUnhealthy && (was.FailedBefore || hasFailed)
 	}
-	if (next.Shows == "" || isUnchanged) && v.hasNothing(&r.Status, c) { // nothing came to it, so that it has nothing to say
+	isPassedOver := isUnchanged || was.State == rollouts.Skipped
+	if (next.Shows == "" || isPassedOver) && v.hasNothing(&r.Status, c) { // nothing came to it, so that it has nothing to say
 		next.Shows = r.Status.Target.Commit
 		return entered(v, next, rollouts.Unchanged)
 	}

@@ -80,6 +80,13 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:03", "healthy p3", "", "Done b2 p4:Skipped"},
 			{"10:04", "drops b3 p4; same b3 c1 b2; same b3 p1 b2; same b3 p2 b2; same b3 p3 b2; source b3", "", "Done b3 p4:"},
 		}},
+		{"one that was skipped has nothing, and all is taken away: it has nothing to lose, and nobody waits for it", "simple", four, []row{
+			{"10:00", "join p4 prod; hold p4; source b2", "b2: c1", "Updating canary p4:Pending"},
+			{"10:01", "skip p4; healthy c1", "b2: p1 p2", ""},
+			{"10:02", "healthy p1 p2", "b2: p3", ""},
+			{"10:03", "healthy p3", "", "Done b2 p4:Skipped"},
+			{"10:04", "-hold p4; absent b3", ": c1", "Updating canary p4:Unchanged"},
+		}},
 		{"files of one are edited, and it is skipped while all is taken away: it shows the base, by which is known what it has", "simple", four, []row{
 			{"10:00", "absent b2; missed c1", "", "Updating canary c1:Released"},
 			{"10:01", "hold c1; edited c1", "", "Updating canary ClusterHeld"},
