@@ -45,6 +45,9 @@ func (m *Model) approve(stage, current int) (isStale bool) {
 		return true
 	}
 	isBefore := phase == Waiting
+	if isBefore { // only now the stage may begin, and its time with it
+		m.touch(stage)
+	}
 	r.before[stage], r.after[stage] = r.before[stage] || isBefore, r.after[stage] || !isBefore
 	if m.last.Phase != Stopped { // otherwise it may come too early, as one that no task asks for yet
 		is := m.strategy.stage(stage)
