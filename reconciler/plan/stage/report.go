@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,10 @@ func report(v *view, r run, unsoaked []string) (diags []diag.Diagnostic) {
 	if isLost(v, r) {
 		say(diag.RolloutLost, fmt.Sprintf("%s: nothing is recorded of its run, and clusters have the new version already: they count as released, and the rest begins at the first stage",
 			v.Unit), "nobody should delete the state branch while a run is open")
+	}
+	if isOpen(s.Phase) && slices.Contains(v.Unreadable, s.Target.Commit) {
+		say(diag.RolloutUnreadable, fmt.Sprintf("%s: what the run is to carry out cannot be read from commit %.10s: clusters that wait for it get nothing", v.Unit, s.Target.Commit),
+			fmt.Sprintf("waybill validate says why where that commit is checked out; or waybill rollout return %s, and push it once more", v.Unit))
 	}
 	if late := v.now.Sub(v.Now); late >= time.Second {
 		say(diag.RolloutClock, fmt.Sprintf("%s: the clock is %s before the last time that was recorded: for the run it stands still until then", v.Unit, late.Truncate(time.Second)),

@@ -52,6 +52,7 @@ func TestDiagnostics(t *testing.T) {
 		{"nobody watches", "simple", heard("10:00 unwatched p1;healthy c1 p1 p2 p3;source b2"), "notice rollout-unwatched", "p1"},
 		{"a command is refused", "simple", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 skip@other p1"), "warning rollout-stale-command", "skip p1 (orders/1)"},
 		{"one takes over, and its version cannot be read", "simple", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 unreadable a1;takes p1"), "warning rollout-unsoaked", "p1"},
+		{"the target cannot be read", "simple", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 unreadable b2"), "warning rollout-unreadable", "from commit b2"},
 		{"the record is lost", "simple", heard("10:00 healthy c1 p1 p2 p3;source b2", "10:01 lost"), "warning rollout-lost", "nothing is recorded"},
 		{"the clock goes back", "simple", heard("10:00 healthy c1 p1 p2 p3;source b2", "09:30 healthy p1"), "warning rollout-clock", "30m0s"},
 	} {

@@ -67,7 +67,8 @@ func compare(in *Input, u *Unit) *comparison {
 	for n := range in.Clusters {
 		i := u.turn(n)
 		is, concerned := c.cluster(i, wasBase, isTarget)
-		concerned = concerned || u.Refused != "" && c.versions[in.Revision].wants(i) // it is not to get that
+		isToWait := u.Refused != "" || isTarget == nil
+		concerned = concerned || isToWait && c.versions[in.Revision].wants(i) // it is not to get that
 		concerned = concerned || c.asked.LeavesAll && wasReleased(u.Before, target, is.Name)
 		isLacking := areTarget.Has(i) && lacks(isTarget, c.refs, i)
 		is.IsBase, is.IsTarget, is.Lacks = areBase.Has(i), areTarget.Has(i) && !isLacking, isLacking
