@@ -122,7 +122,9 @@ func (m *Model) happen(e Event) {
 		m.touch(c.stage)
 		c.stage = e.Stage
 	case Closes, Opens:
-		m.shut = e.Kind == Closes
+		if m.shut = e.Kind == Closes; !m.shut { // only now a stage may begin, and its time with it
+			m.touch()
+		}
 	case Edited:
 		m.strategy = e.Strategy
 		m.run.loose, m.run.strict = bounds(m.run.loose, m.run.strict, e.Strategy)

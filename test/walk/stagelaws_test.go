@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/sources/files"
 )
 
 // broken is a law that is broken, and how.
@@ -20,7 +21,8 @@ type judgement struct {
 	was, is       rollouts.Rollout
 	base, target  unitMeaning
 	before, after held
-	heldBack      map[string]bool // clusters that the guard holds
+	files         map[string]map[string]files.ID // that were published before, by cluster and object
+	heldBack      map[string]bool                // clusters that the guard holds
 	// kept are clusters in which an object of the unit stays as it is for another reason than that its turn has not come: all of the
 	// unit does.
 	kept       map[string]bool
@@ -47,7 +49,7 @@ func (w *walker) judged(l *looked, res *reconciler.Result, after held, isWhole b
 		}
 		refs := w.stages.refs(r, fleet)
 		all = append(all, judgement{
-			kept: kept(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit), isWhole: isWhole,
+			kept: kept(res, refs), w: w, was: was[r.Unit.String()], is: *r, before: l.held, after: after, files: l.files, heldBack: heldBack, isUnsoaked: isUnsoaked(res, r.Unit), isWhole: isWhole,
 			base: w.stages.unit(r.Status.Base.Commit, policy(r), fleet), target: w.stages.unit(r.Status.Target.Commit, policy(r), fleet),
 			refs: refs,
 		})
@@ -266,12 +268,26 @@ func (j *judgement) wasOver(stage string) bool {
 	})
 }
 
+// begun is what is known of a cluster that is released now: if it has the target already, what it said before speaks for it.
+func (j *judgement) begun(cluster, stage string) *track {
+	t := &track{after: j.w.stages.publications, stage: stage}
+	if j.has(j.before, cluster, &j.target) {
+		t.after = 0
+		t.hear(j.w.stages.heard[cluster], j.files[cluster], j.refs, j.w.now)
+	}
+	return t
+}
+
 // unfinished says why a cluster is not over, as far as the walk knows; empty if it is, or may be.
 func (j *judgement) unfinished(cluster string, e rollouts.Cluster) string {
 	key := j.is.Status.Run + " " + cluster
 	switch e.State {
 	case rollouts.Healthy:
-		if t := j.w.stages.tracks[key]; t == nil || !t.isHealthy {
+		t := j.w.stages.tracks[key]
+		if t == nil {
+			t = j.begun(cluster, e.Stage)
+		}
+		if !t.isHealthy {
 			return "never was healthy with what it has"
 		}
 	case rollouts.Unchanged:

@@ -321,11 +321,7 @@ func (w *walker) trackAll(l *looked, now []judgement) {
 				delete(w.stages.tracks, key)
 			} else if w.stages.tracks[key] == nil {
 				w.counts.Released++
-				t := &track{after: w.stages.publications, stage: e.Stage}
-				if w.stages.tracks[key] = t; now[i].has(l.held, cluster, &now[i].target) {
-					t.after = 0
-					t.hear(w.stages.heard[cluster], l.files[cluster], now[i].refs, w.now)
-				}
+				w.stages.tracks[key] = now[i].begun(cluster, e.Stage)
 			}
 		}
 		fmt.Fprintf(&w.trace, "    %s %s %s from %.7s to %.7s: %s\n", r.Unit, r.Status.Phase, r.Status.Reason, r.Status.Base.Commit, r.Status.Target.Commit, shortly(&r))
