@@ -2,6 +2,7 @@ package ingress_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -123,5 +124,89 @@ func TestWhichServiceARouteLeadsTo(t *testing.T) {
 		if is := d.Backends["us-1"]; is.Names != rules.NamesOf(map[object.Ref]string{api: tt.to}) || is.Lacks {
 			t.Errorf("%s: it leads to %+v", tt.name, is)
 		}
+	}
+}
+
+// TestWhatIsLacking says once of all clusters what a route leads to that is not there, where it is written and what to do; what is
+// there, and what nothing is known of, is no lack.
+func TestWhatIsLacking(t *testing.T) {
+	const text = `
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us-1, annotations: {waybill.dev/service-import-backends: rewrite}}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: us-2, annotations: {waybill.dev/service-import-backends: rewrite}}
+spec: {syncMode: Pull}
+---
+{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: us-3}, spec: {syncMode: Pull}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: all, namespace: shop}
+spec:
+  resourceSelectors:
+  - {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute}
+  - {apiVersion: multicluster.x-k8s.io/v1alpha1, kind: ServiceImport}
+  - {apiVersion: v1, kind: Service, name: web}
+  - {apiVersion: v1, kind: Service, name: derived-api}
+  placement: {clusterAffinity: {clusterNames: [us-1, us-2, us-3]}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: one, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: Service, name: half}]
+  placement: {clusterAffinity: {clusterNames: [us-2]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {ports: [{port: 80}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: half, namespace: shop}, spec: {ports: [{port: 80}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: derived-api, namespace: shop}, spec: {ports: [{name: http, port: 80}]}}
+---
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ServiceImport
+metadata: {name: api, namespace: shop}
+spec: {type: ClusterSetIP, ports: [{port: 80, protocol: TCP}]}
+---
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ServiceImport
+metadata: {name: bare, namespace: shop}
+spec: {type: ClusterSetIP, ports: [{port: 80, protocol: TCP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: front, namespace: shop}
+spec:
+  rules:
+  - backendRefs:
+    - {group: multicluster.x-k8s.io, kind: ServiceImport, name: gone, port: 80}
+    - {group: multicluster.x-k8s.io, kind: ServiceImport, name: gone, port: 81}
+    - {group: multicluster.x-k8s.io, kind: ServiceImport, name: api, port: 80}
+    - {group: multicluster.x-k8s.io, kind: ServiceImport, name: api, port: 99}
+    - {group: multicluster.x-k8s.io, kind: ServiceImport, name: web, port: 99}
+    - {group: multicluster.x-k8s.io, kind: ServiceImport, name: half, port: 80}
+    - {group: multicluster.x-k8s.io, kind: ServiceImport, name: bare, port: 80}
+`
+	_, res := write(t, text)
+	var said []string
+	for _, d := range res.Written.Diags {
+		said = append(said, d.String())
+	}
+	const want = `all.yaml:54: error: HTTPRoute shop/front: spec.rules[0].backendRefs[0].name: there is neither Service/shop/gone nor a ServiceImport of it in us-1, us-2; what was published there stays [ingress-backend]
+	hint: place Service/shop/gone there, or a ServiceImport of that name; or take the cluster out of the policy
+all.yaml:55: error: HTTPRoute shop/front: spec.rules[0].backendRefs[1].name: there is neither Service/shop/gone nor a ServiceImport of it in us-1, us-2; what was published there stays [ingress-backend]
+	hint: place Service/shop/gone there, or a ServiceImport of that name; or take the cluster out of the policy
+all.yaml:58: error: HTTPRoute shop/front: spec.rules[0].backendRefs[4].name: Service/shop/web has no port with the number 99 in us-1, us-2; what was published there stays [ingress-port]
+	hint: it has 80/TCP
+all.yaml:59: error: HTTPRoute shop/front: spec.rules[0].backendRefs[5].name: there is neither Service/shop/half nor a ServiceImport of it in us-1; what was published there stays [ingress-backend]
+	hint: place Service/shop/half there, or a ServiceImport of that name; or take the cluster out of the policy
+all.yaml:60: error: HTTPRoute shop/front: spec.rules[0].backendRefs[6].name: no Service is derived from ServiceImport.multicluster.x-k8s.io/shop/bare in us-1, us-2; what was published there stays [ingress-backend]
+	hint: place Service/shop/bare there, or a ServiceImport of that name; or take the cluster out of the policy`
+	if got := strings.Join(said, "\n"); got != want {
+		t.Errorf("it says\n%s\nwant\n%s", got, want)
 	}
 }
