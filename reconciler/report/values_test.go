@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/waybill-dev/waybill/policies/override"
 	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/reconciler/endpoints/probe"
+	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
@@ -23,6 +26,7 @@ import (
 	"github.com/waybill-dev/waybill/render/exchange"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/worker"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
 
@@ -52,7 +56,7 @@ func TestExplanation(t *testing.T) {
 			Divisions: []place.Division{{Replicas: 3, Rounds: []place.Round{
 				{Cluster: "eu", Weight: 2, Divisor: 1, Next: "us", NextWeight: 1, NextDivisor: 1},
 				{Cluster: "us", Weight: 1, Divisor: 1},
-			}}},
+			}}, {Replicas: 2, Each: true}},
 			Tried: []place.Decision{{Group: "near", Message: "0/4 clusters are available"}, {Group: "far", Message: "scheduled"}},
 		},
 		Clusters: []report.Written{
@@ -202,4 +206,105 @@ func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
 	golden(t, "status-flipped", report.Fleet(&reports.Fleet{Clusters: []reports.Cluster{
 		{ClusterHealth: status.ClusterHealth{Cluster: "eu", Mode: karmada.Push, State: status.Healthy, Report: &w}},
 	}}, now))
+}
+
+// What a cluster says of objects that are not as they should be is listed in the order of their names, with the best reason that there is.
+func TestStatusListsWhatIsNotWell(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	applied := status.Application{Phase: status.PhaseApplied, Commit: files.Sum("commit", []byte("c")), Since: ago(time.Hour)}
+	corrected := applied
+	corrected.Corrected = 3
+	healthy := status.Health{State: karmada.ResourceHealthy}
+	w := status.Report{At: ago(time.Minute), Objects: map[object.Ref]*status.Object{
+		deployment("e-put"):   {Applied: corrected, Health: healthy},
+		deployment("a-well"):  {Applied: applied, Health: healthy},
+		deployment("b-fails"): {Applied: status.Application{Phase: status.PhaseFailed, Message: "quota", Since: ago(2 * time.Hour)}, Health: status.Health{State: karmada.ResourceUnknown, Since: ago(time.Minute)}},
+		deployment("c-pods"): {Applied: applied, Flaps: 2, Health: status.Health{
+			State: karmada.ResourceUnhealthy, By: "native", Message: "1 of 2", Since: ago(3 * time.Minute), Pods: []health.Pods{{Reason: "ImagePullBackOff", Container: "web", Count: 2}},
+		}},
+		deployment("d-says"):    {Applied: applied, Health: status.Health{State: karmada.ResourceUnhealthy, Reason: "Stuck", Message: "it hangs", Since: ago(4 * time.Minute)}},
+		deployment("f-put-and"): {Applied: corrected, Health: status.Health{State: karmada.ResourceUnhealthy, Message: "it hangs, too", Since: ago(5 * time.Minute)}},
+	}}
+	w.Commit, w.Source = applied.Commit, strings.Repeat("a", 40)
+	w.Counts = status.Counts{Objects: 6, Applied: 5, Failed: 1, Healthy: 2, Unhealthy: 3, Unknown: 1, Drifting: 2}
+	w.Refused, w.More = []status.Refusal{{From: "us", Service: "shop/web", Message: "it is older"}, {From: "za", Message: "it is not signed"}}, 4
+	f := reports.Fleet{Clusters: []reports.Cluster{
+		{ClusterHealth: status.ClusterHealth{Cluster: "eu", Mode: karmada.Pull, State: status.Failing, Message: "1 object fails", Head: applied.Commit, Report: &w}, Rendered: strings.Repeat("b", 40)},
+		{ClusterHealth: status.ClusterHealth{Cluster: "us", Mode: karmada.Push, State: status.Unknown, Message: "nobody said anything"}},
+	}}
+	f.Seen.Commit = strings.Repeat("c", 40)
+	golden(t, "status-unwell", report.Fleet(&f, now))
+	whole := report.Fleet(&f, now)
+	for _, format := range []report.Format{report.Table, report.Wide} {
+		if err := whole.Write(full{}, format); err == nil {
+			t.Errorf("as %s it is written where there is no space", format)
+		}
+	}
+}
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A comparison with much of everything lists the first of each, and counts the others.
+func TestComparisonOfMuch(t *testing.T) {
+	many := func(n int, of string) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("%s%02d", of, i))
+		}
+		return all
+	}
+	var objects []object.Ref
+	for _, name := range many(8, "label") {
+		objects = append(objects, deployment(name))
+	}
+	const chart = `metadata.labels["helm.sh/chart"]`
+	long := strings.Repeat("long ", 30) + "."
+	c := preview.Comparison{
+		Base: "1", Head: "2",
+		Changes: []preview.Change{
+			{Verb: preview.Stays, Objects: objects[:1], Detached: many(7, "c"), Elsewhere: 2},
+			{Verb: preview.Moves, Objects: objects[1:2], Added: []string{"eu"}, Removed: []string{"us"}, Moves: []preview.Move{{From: "us", How: "at once", Nowhere: "for seconds"}}},
+			{Verb: preview.Changes, Objects: objects, Changed: []preview.Content{{Clusters: []string{"eu", "us"}, Fields: []fields.Field{{Path: chart, Op: fields.Replace, From: "a-1", To: "a-2", Routine: true}}}}},
+			{Verb: preview.Changes, Objects: objects[2:3], Replicas: &preview.Span{Before: 3, After: 3}, Changed: []preview.Content{
+				{Clusters: []string{"eu"}, Fields: []fields.Field{
+					{Path: "data.a", Op: fields.Replace, From: long, To: "short"},
+					{Path: "data.b", Op: fields.Replace, From: "short", To: long},
+					{Path: "data.c", Op: fields.Add, To: map[string]any{"x": "1", "y": "2"}},
+				}},
+				{Clusters: []string{"us"}, Fields: []fields.Field{{Path: "data.d", Op: fields.Remove, From: nil}, {Path: "data.e", Op: fields.Add, To: long[:100]}, {Path: "data.f", Op: fields.Add, To: long[:101]}}},
+			}},
+		},
+		Guard: &preview.Guard{Command: "waybill publish --allow-prune", Holds: []preview.Hold{{Clusters: []string{"eu"}, Reason: "it would lose much"}}},
+	}
+	c.Services = []preview.Exchange{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "web"}, Exported: preview.Clusters{Added: []string{"eu"}}}}
+	c.Rollouts = []preview.Rollout{{Unit: "shop/web", Strategy: "careful", Leaving: 2}}
+	for _, name := range many(21, "cluster") {
+		c.Clusters = append(c.Clusters, preview.Cluster{Name: name, Changed: 1})
+	}
+	for _, r := range objects[:6] {
+		c.Guard.Holds[0].Removals = append(c.Guard.Holds[0].Removals, guard.Removal{Object: r, Cause: "it is gone"})
+	}
+	golden(t, "comparison-of-much", report.Comparison(&c, report.Look{}))
+	golden(t, "comparison-of-much-stat", report.Comparison(&c, report.Look{Stat: true}))
+	c.Clusters = c.Clusters[:20]
+	c.Guard.Holds[0].Removals = c.Guard.Holds[0].Removals[:5]
+	var b strings.Builder
+	if err := report.Comparison(&c, report.Look{}).Write(&b, report.Text); err != nil || strings.Contains(b.String(), "more cluster") || strings.Contains(b.String(), "\n  and ") {
+		t.Errorf("%v: what is listed is counted in\n%s", err, b.String())
+	}
+	if err := report.Comparison(&c, report.Look{}).Write(full{}, report.Text); err == nil {
+		t.Error("it is written where there is no space")
+	}
+}
+
+// Who pages a text finds where colours begin.
+func TestColour(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "red": 0, "\x1b[0m": 4, "\x1b[1mbold": 4, "\x1b[36mcyan": 5, "\x1b[37mwhite": 0, "a\x1b[31m": 0} {
+		if is := report.Colour([]byte(text)); is != want {
+			t.Errorf("%q begins with a colour of %d bytes, want %d", text, is, want)
+		}
+	}
 }

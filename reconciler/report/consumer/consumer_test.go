@@ -11,31 +11,48 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report/consumer"
+	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// fixture is a plan of two clusters, of which each has one manifest.
-func fixture(t *testing.T) *plan.Plan {
+// built is what a cluster gets: one manifest.
+func built(t *testing.T, flux tree.Flux) *files.Folder {
 	t.Helper()
 	web := tree.Manifest{
 		Ref:  object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"},
 		Blob: files.NewBlob([]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n")),
 	}
+	root, err := tree.NewBuilder().LayOut([]tree.Manifest{web}).Tree(flux)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// fixture is a plan of two clusters, of which each has one manifest.
+func fixture(t *testing.T) *plan.Plan {
+	t.Helper()
 	var p plan.Plan
 	p.Config.Publish.BranchPrefix = "waybill/cluster/"
 	for _, name := range []string{"eu", "us"} {
-		root, err := tree.NewBuilder().LayOut([]tree.Manifest{web}).Tree(tree.Flux{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Clusters = append(p.Clusters, plan.Cluster{Name: name, Tree: root, Objects: 1, Sync: fluxsync.Sync{Cluster: name}})
+		p.Clusters = append(p.Clusters, plan.Cluster{Name: name, Tree: built(t, tree.Flux{}), Objects: 1, Sync: fluxsync.Sync{Cluster: name}})
 	}
 	return &p
+}
+
+// inFolders are branches of the form before parts, with a Kustomization for each of some namespaces.
+func inFolders(built *files.Folder, namespaces ...string) map[string]tree.Published {
+	of := twin.Of(built)
+	for _, ns := range namespaces {
+		of["flux/"+ns+"/kustomization.yaml"] = twin.File([]byte("kind: Kustomization\n"))
+	}
+	return map[string]tree.Published{"eu": {Built: of.Folder()}}
 }
 
 // TestFlux holds what is printed for Flux against testdata/flux.txtar.
@@ -47,14 +64,43 @@ func TestFlux(t *testing.T) {
 	}
 	p := fixture(t)
 	published := map[string]tree.Published{"eu": {Built: p.Clusters[0].Tree}}
+	single := fluxsync.Sync{Cluster: "eu"}
+	single.Form = fluxsync.FormSingle
 	for i, f := range golden.Files {
+		p := fixture(t)
+		of := published
+		switch {
+		case strings.HasPrefix(f.Name, "folders called alike"):
+			of = inFolders(p.Clusters[0].Tree, "_cluster", "cluster")
+		case strings.HasPrefix(f.Name, "folders"):
+			of = inFolders(p.Clusters[0].Tree, "_cluster", "shop")
+		case f.Name == "parts in a roll-out":
+			split := fluxsync.Sync{Cluster: "eu"}
+			split.Form, split.Namespace = fluxsync.FormSplit, "flux-system"
+			of = map[string]tree.Published{"eu": {Built: built(t, tree.Flux{Sync: split})}}
+			p.Clusters[0].Sync = split
+		case f.Name == "a shared branch":
+			p.Config.Publish.Layout, p.Config.Publish.Branch = render.LayoutFolders, "waybill/clusters"
+			of = map[string]tree.Published{"eu": {Built: p.Clusters[0].Tree}, "us": {Built: p.Clusters[1].Tree}}
+		case f.Name == "a form before its time":
+			p.Clusters[0].Sync = single
+			of = inFolders(p.Clusters[0].Tree, "shop")
+		}
 		var out, notes strings.Builder
 		err := map[string]consumer.Flux{
 			"no URL":        {},
 			"no cluster":    {URL: "https://git.example.com/x", Clusters: []string{"ap"}},
 			"one root":      {URL: "https://git.example.com/x", Secret: "token"},
 			"nothing to do": {URL: "https://git.example.com/x", Clusters: []string{"eu"}, Migrate: true},
-		}[f.Name].Write(&out, &notes, p, published)
+
+			"folders":                {URL: address, Clusters: []string{"eu"}, UI: "https://waybill.example.com"},
+			"folders of a roll-out":  {URL: address, Clusters: []string{"eu"}, Rollout: consumer.FluxRollout{Wanted: true, Secret: "statuses"}},
+			"folders to one root":    {URL: address, Clusters: []string{"eu"}, Migrate: true},
+			"folders called alike":   {URL: address, Clusters: []string{"eu"}},
+			"parts in a roll-out":    {URL: address, Clusters: []string{"eu"}, Rollout: consumer.FluxRollout{Wanted: true, Secret: "statuses"}},
+			"a shared branch":        {URL: address},
+			"a form before its time": {URL: address, Clusters: []string{"eu"}},
+		}[f.Name].Write(&out, &notes, p, of)
 		got := out.String() + notes.String()
 		if err != nil {
 			got += "error: " + err.Error()

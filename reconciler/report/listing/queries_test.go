@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/report/listing"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
@@ -84,6 +85,16 @@ func TestQueries(t *testing.T) {
 	}
 	if names := listing.Namespaces(l.Plan); len(names) != 3 || strings.Join(slices.Compact(names), " ") != "shop" {
 		t.Errorf("its namespaces are %v", names)
+	}
+	for _, names := range listing.Names() {
+		for _, name := range names {
+			if _, err := l.List(listing.Query{Kind: name}); err != nil {
+				t.Errorf("a list is called %s: %v", name, err)
+			}
+		}
+	}
+	if names := listing.Names(); len(names) != 11 || names[0][0] != "clusters" || len(names[0]) != 3 {
+		t.Errorf("lists are called %v", names)
 	}
 	for word, want := range map[string][2]bool{"bindings": {true, false}, "works": {true, false}, "rollouts": {false, true}, "clusters": {}, "nothing": {}} {
 		if got := [2]bool{listing.ShowsStatus(word), listing.IsRecorded(word)}; got != want {
@@ -172,7 +183,6 @@ func TestWhatChangesInAList(t *testing.T) {
 	}
 }
 
-// TestReleasesThatNoPolicySelects are listed below what renders them, with the clusters in whose folders they stand.
 // Policies of two kinds may have one name: neither has changed into the other.
 func TestPoliciesOfOneName(t *testing.T) {
 	d := object.Decode("policies.yaml", []byte(`apiVersion: policy.karmada.io/v1alpha1
@@ -196,6 +206,7 @@ spec: {overrideRules: [{overriders: {plaintext: [{path: /metadata/labels/a, oper
 	}
 }
 
+// TestReleasesThatNoPolicySelects are listed below what renders them, with the clusters in whose folders they stand.
 func TestReleasesThatNoPolicySelects(t *testing.T) {
 	release := func(name string) *object.Object {
 		o, _ := object.Single(name+".yaml", []byte("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: "+name+", namespace: shop}\n"))
@@ -213,6 +224,12 @@ func TestReleasesThatNoPolicySelects(t *testing.T) {
 		{Release: deep},
 		{Release: other},
 	}
+	placed, drawn := l.Plan.Decisions[2], release("placed")
+	placed.Template = &template.Template{Variant: template.Variant{Object: drawn}}
+	l.Plan.Decisions = append(l.Plan.Decisions, placed)
+	for _, inner := range []string{"one", "two"} {
+		l.Plan.Expanded.Inners = append(l.Plan.Expanded.Inners, expand.Inner{Release: release(inner), Of: drawn.Ref()})
+	}
 	list, err := l.List(listing.Query{Kind: "releases"})
 	if err != nil {
 		t.Fatal(err)
@@ -226,10 +243,19 @@ func TestReleasesThatNoPolicySelects(t *testing.T) {
 		got = append(got, strings.Join(strings.Fields(line), " "))
 	}
 	want := []string{
-		"NAMESPACE NAME KIND POLICY CLUSTERS", "shop other HelmRelease.helm.toolkit.fluxcd.io - -", "shop top HelmRelease.helm.toolkit.fluxcd.io - eu,us",
+		"NAMESPACE NAME KIND POLICY CLUSTERS", "shop placed HelmRelease.helm.toolkit.fluxcd.io PropagationPolicy shop/spread eu:4,us:2",
+		"shop ├─ one HelmRelease.helm.toolkit.fluxcd.io PropagationPolicy shop/spread eu:4,us:2",
+		"shop └─ two HelmRelease.helm.toolkit.fluxcd.io PropagationPolicy shop/spread eu:4,us:2", "shop other HelmRelease.helm.toolkit.fluxcd.io - -", "shop top HelmRelease.helm.toolkit.fluxcd.io - eu,us",
 		"shop ├─ a HelmRelease.helm.toolkit.fluxcd.io - -", "shop │ └─ deep HelmRelease.helm.toolkit.fluxcd.io - -", "shop └─ b HelmRelease.helm.toolkit.fluxcd.io - -",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("they are\n%s", out.String())
+	}
+	flags := get.NewGetPrintFlags()
+	*flags.OutputFormat = "jsonpath={range .items[*]}{.metadata.name}{\" in \"}{.spec.in.name}{\", \"}{end}"
+	out.Reset()
+	const within = "placed in , one in placed, two in placed, other in , top in , a in top, deep in a, b in top, "
+	if err := (listing.Printer{Flags: flags, Err: io.Discard}).Print(&out, list); err != nil || out.String() != within {
+		t.Errorf("%v: they are\n%s", err, out.String())
 	}
 }

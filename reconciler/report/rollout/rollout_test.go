@@ -102,10 +102,15 @@ func TestWhatIsNext(t *testing.T) {
 		{"soaks", rollouts.Soaking, "", func(r *rollouts.Rollout) { soak(r, -30*time.Minute) }, soaked, "stop"},
 		{"soaks, and has an earlier deadline", rollouts.Soaking, "", func(r *rollouts.Rollout) { soak(r, -30*time.Minute); r.Status.Stages[1].Deadline = in(time.Minute) }, stops + "2026-11-21T12:01:00Z", "stop"},
 		{"soaks, and has a later deadline", rollouts.Soaking, "", func(r *rollouts.Rollout) { soak(r, -30*time.Minute); r.Status.Stages[1].Deadline = in(time.Hour) }, soaked, "stop"},
+		{"soaks in the first stage", rollouts.Soaking, "", func(r *rollouts.Rollout) {
+			soak(r, -30*time.Minute)
+			r.Status.Stages, r.Strategy.Stages = r.Status.Stages[1:], r.Strategy.Stages[1:]
+		}, soaked, "stop"},
 		{"soaked", rollouts.Soaking, "", func(r *rollouts.Rollout) { soak(r, -2*time.Hour) }, "", "stop"},
 		{"does not soak yet", rollouts.Soaking, "", func(r *rollouts.Rollout) { r.Status.Stages[1].After = []rollouts.Task{{Type: rollouts.WaitTask}} }, "", "stop"},
 		{"soaks in a stage that the strategy has no more", rollouts.Soaking, "", func(r *rollouts.Rollout) { soak(r, -time.Minute); r.Strategy.Stages = nil }, "", "stop"},
 		{"is to be approved", rollouts.Approving, "", nil, "", "approve early, stop"},
+		{"its first stage is to be approved", rollouts.Approving, "", func(r *rollouts.Rollout) { r.Status.Stages = r.Status.Stages[1:] }, "", "approve early, stop"},
 		{"is to be approved before it begins", rollouts.Waiting, rollouts.ApprovalMissing, nil, "", "approve early, stop"},
 		{"stopped", rollouts.Stopped, rollouts.TooManyFailed, func(r *rollouts.Rollout) { r.Status.Stages[1].Deadline = in(time.Minute) }, "", "return, resume"},
 		{"is kept back", rollouts.Stopped, rollouts.KeptBack, nil, "", "resume"},
