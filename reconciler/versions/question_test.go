@@ -3,8 +3,11 @@ package versions_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/preview"
@@ -94,6 +97,58 @@ func TestAQuestionThatCannotBeAnswered(t *testing.T) {
 	}
 	if _, err := versions.Preview(t.Context(), r, versions.Question{Base: "main", Head: head, Suppose: whatif.Suppositions{Without: []string{"gone"}}}); err == nil {
 		t.Error("a cluster that is not there is supposed to go")
+	}
+	// whichever question a repository does not answer, it is an error or the same answer
+	ask := func(n int) (preview.Comparison, error, bool) {
+		r, repo, texts := asked(t)
+		texts["a.yaml"] = strings.Replace(texts["a.yaml"], "one", "two", 1)
+		repo.Write("change", "change", folderOf(texts).Folder())
+		head, err := repo.Snapshot(t.Context(), "change", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		failing := twin.FailingAt(n, repo)
+		r.Target, r.Seen = failing, reconciler.NewCache()
+		c, err := versions.Preview(t.Context(), r, versions.Question{Base: "main", Head: head})
+		return c, err, failing.HasFailed()
+	}
+	want, err, _ := ask(0)
+	if err != nil || want.Totals.Changed != 2 {
+		t.Fatalf("it is %v, and %+v", err, want.Totals)
+	}
+	for n := 1; ; n++ {
+		is, err, hasFailed := ask(n)
+		if !hasFailed {
+			if n < 4 {
+				t.Errorf("after %d questions it is answered", n-1)
+			}
+			break
+		}
+		if d := cmp.Diff(want, is); !errors.Is(err, twin.ErrDown) && (err != nil || d != "") {
+			t.Errorf("of question %d it is %v, and %s", n, err, d)
+		}
+	}
+}
+
+// What a schedule does at another time is what the head does then; the base is as it is now.
+func TestAnotherTime(t *testing.T) {
+	r, repo, texts := asked(t)
+	texts["cron.yaml"] = "apiVersion: autoscaling.karmada.io/v1alpha1\nkind: CronFederatedHPA\nmetadata: {name: web, namespace: shop}\nspec:\n" +
+		"  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n" +
+		"  rules: [{name: day, schedule: \"0 8 * * *\", targetReplicas: 4}, {name: night, schedule: \"0 20 * * *\", targetReplicas: 2}]\n"
+	texts["web.yaml"] = deployment("web", "shop", "web:1")
+	texts["policy.yaml"] = strings.Replace(texts["policy.yaml"], "[{", "[{apiVersion: apps/v1, kind: Deployment}, {", 1)
+	repo.Write("main", "scaled", folderOf(texts).Folder())
+	if _, err := r.Publish(t.Context(), "main"); err != nil {
+		t.Fatal(err)
+	}
+	if c := answers(t, r, repo, texts, versions.Question{}); len(c.Clusters) > 0 {
+		t.Errorf("at the same time it changes %q", clustersOf(&c))
+	}
+	night := time.Date(2026, 11, 24, 23, 0, 0, 0, time.FixedZone("CET", 3600))
+	c := answers(t, r, repo, texts, versions.Question{Suppose: whatif.Suppositions{At: night}})
+	if c.Totals.Changed == 0 || c.Totals.Replicas.Before != 8 || c.Totals.Replicas.After != 4 {
+		t.Errorf("at night it is %+v, and supposed is %q", c.Totals, c.Supposed)
 	}
 }
 
