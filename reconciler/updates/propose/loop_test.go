@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler/updates"
@@ -211,6 +212,40 @@ func TestALookThatFails(t *testing.T) {
 	if len(w.forge.all) != 1 {
 		t.Errorf("there are %d pull requests", len(w.forge.all))
 	}
+}
+
+// ending is a repository that is away, and whose process is told to end at the second question.
+type ending struct {
+	*twin.Repo
+
+	asked int
+	end   func()
+}
+
+func (e *ending) Heads(context.Context) (map[string]files.ID, error) {
+	if e.asked++; e.asked == 2 {
+		e.end()
+	}
+	return nil, errors.New("connection refused")
+}
+
+// A loop says what fails and looks again, until it is told to end, which is no failure.
+func TestALoopGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := begin(t, sourceOf(""), "1.0.0", "1.1.0")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		repo := &ending{Repo: w.repo, end: cancel}
+		k := w.loop()
+		var log strings.Builder
+		k.Proposer.Repository, k.Log = repo, slog.New(slog.NewTextHandler(&log, nil))
+		if err := k.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(log.String(), `msg="new versions not looked for" err="connection refused"`); n != 1 || repo.asked != 2 {
+			t.Errorf("it looked %d times, and said\n%s", repo.asked, log.String())
+		}
+	})
 }
 
 // A registry that does not answer is asked again at the next look, and not when its interval is over.
