@@ -3,6 +3,7 @@ package egress
 import (
 	"net/netip"
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -50,6 +51,25 @@ func TestHostsAreComparedInOneSpelling(t *testing.T) {
 		}
 		if got := list.permit(u) == nil; got != want {
 			t.Errorf("%s: allowed is %v", raw, got)
+		}
+	}
+}
+
+// A server is written in one way: by its lower case name or its address as it is, with a port that its scheme does not imply.
+func TestOrigin(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://Charts.Example/a?b": "https://charts.example", "https://charts.example:443": "https://charts.example", "http://charts.example:443": "http://charts.example:443",
+		"http://charts.example:80/": "http://charts.example", "https://[2606:0::1]:65535": "https://[2606::1]:65535", "https://[::ffff:8.8.8.8]/": "https://8.8.8.8",
+		"https://8.8.8.8:8443": "https://8.8.8.8:8443", "ftp://charts.example": "", "https://charts..example": "", "https://charts.example:0": "", "https://charts.example:65536": "",
+		"https://charts.example:0443": "", "https://[fe80::1%25eth0]": "", "https://" + strings.Repeat("a.", 126) + "a": "https://" + strings.Repeat("a.", 126) + "a",
+		"https://" + strings.Repeat("a.", 126) + "aa": "", "https:///path": "",
+	} {
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is, err := Origin(u); is != want || (err == nil) != (want != "") {
+			t.Errorf("%s is of %q (%v), want %q", text, is, err, want)
 		}
 	}
 }

@@ -125,3 +125,16 @@ func TestErrorsAreTold(t *testing.T) {
 		}
 	}
 }
+
+// A comment that is as long as forges take is made, and a longer one is not tried.
+func TestACommentThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	for length, isSaid := range map[int]bool{forge.MaxBody: true, forge.MaxBody + 1: false} {
+		f := forgetest.NewFake()
+		said, err := forge.Say(t.Context(), f, forgetest.Number, "fleet", strings.Repeat("a", length))
+		all, _ := f.Comments(t.Context(), forgetest.Number)
+		if (err == nil) != isSaid || (len(all) == 1) != isSaid || isSaid && len(said.Body) <= length {
+			t.Errorf("of %d bytes it is %v, and there are %d comments", length, err, len(all))
+		}
+	}
+}

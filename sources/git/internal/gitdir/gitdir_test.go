@@ -2,9 +2,12 @@ package gitdir_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/sources/git/internal/gitdir"
@@ -58,5 +61,51 @@ func TestAnIndexIsReadLikeAFile(t *testing.T) {
 	}
 	if info, err := known.Stat(); err != nil || info.Size() != int64(len(content)) {
 		t.Errorf("its length is %v: %v", info, err)
+	}
+}
+
+// A pack without an index is not listed, wherever else there is one; other folders are listed whole, and one that is not there is an error.
+func TestAPackThatIsNotWholeIsNotThere(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{
+		"objects/pack/pack-b.pack", "objects/pack/pack-b.idx", "objects/pack/pack-a.pack", "objects/pack/pack-c.idx", "objects/pack/pack-d.pack", "objects/pack/pack-d.idx",
+		"objects/pack/pack-d.keep", "objects/pack/pack-e", "objects/pack/pack-e.idx", "objects/info/pack-a.pack", "pack/pack-a.pack", "HEAD.idx",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := gitdir.New(dir)
+	for folder, want := range map[string]string{
+		"objects/pack": "pack-b.pack pack-d.pack", "objects/info": "pack-a.pack", "pack": "pack-a.pack", "": "HEAD.idx objects pack",
+	} {
+		var names []string
+		all, err := f.ReadDir(folder)
+		for _, info := range all {
+			names = append(names, info.Name())
+		}
+		if is := strings.Join(names, " "); err != nil || is != want {
+			t.Errorf("in %q are %s, want %s (%v)", folder, is, want, err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "objects", "pack")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ReadDir("objects/pack"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of a folder that is gone it says %v", err)
+	}
+	if file, err := f.Open("gone.idx"); !errors.Is(err, fs.ErrNotExist) || file != nil {
+		t.Errorf("of an index that is gone it says %v", err)
+	}
+	other, err := f.Open("objects/info/pack-a.pack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	if _, isBuffered := other.(interface{ Stat() (os.FileInfo, error) }); isBuffered {
+		t.Error("what is no index is read as one")
 	}
 }

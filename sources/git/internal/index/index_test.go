@@ -138,6 +138,17 @@ func TestWhatIsNoIndex(t *testing.T) {
 			t.Errorf("%s: %v, %+v; want %q", name, err, got, tt.want)
 		}
 	}
+	for version := uint32(2); version <= 4; version++ {
+		for _, only := range [][]index.Entry{some()[:1], some()[2:3]} { // without what only a version after 2 has, and with it
+			data := written(version, sha1.Size, "", only...)
+			data = data[:len(data)-sha1.Size]
+			for end := body; end < len(data); end++ {
+				if got, err := index.Decode(sealed(data[:end:end], sha1.Size), sha1.Size); err == nil || !strings.Contains(err.Error(), "it ends in the middle of an entry") {
+					t.Errorf("version %d with %d bytes of %d: %v, %+v", version, end, len(data), err, got)
+				}
+			}
+		}
+	}
 	if _, err := index.Decode(written(2, sha1.Size, extension("link", "x")), sha1.Size); !errors.Is(err, index.ErrSplit) {
 		t.Errorf("a split one: %v", err)
 	}

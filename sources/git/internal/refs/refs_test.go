@@ -504,7 +504,7 @@ func TestWhatCannotBeCleanedUp(t *testing.T) {
 func TestCheckBranch(t *testing.T) {
 	for _, name := range []string{
 		"main", "waybill/cluster/eu-1", "a.b", "a@b", "v1.0-rc.1", "ünïcode", "a/b/c", "@foo", "a.lock.b",
-		"", "/a", "a/", "a//b", ".a", "a/.b", "a.", "a..b", "a.lock", "a.lock/b", "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", `a\b`, "a@{b", "a\x7fb", "a\nb", "-a",
+		"", "/a", "a/", "a//b", ".a", "a/.b", "a.", "a..b", "a.lock", "a.lock/b", "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", `a\b`, "a@{b", "a\x7fb", "a\nb", "a\x1fb", "-a",
 	} {
 		want := exec.CommandContext(t.Context(), "git", "check-ref-format", "--branch", name).Run() == nil
 		if err := CheckBranch(name); (err == nil) != want {
