@@ -81,6 +81,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"another kind", replace("kind: Lock", "kind: Loch"), 3, `"Loch"`},
 		{"no charts", replace("charts:", "other:"), 4, `no field "other"`},
 		{"charts missing", "apiVersion: waybill.dev/v1alpha1\nkind: Lock\n", 1, `"charts" is missing`},
+		{"a missing first field", "kind: Lock\ncharts: []\n", 1, `"apiVersion" is missing`},
 		{"charts that are no list", "apiVersion: waybill.dev/v1alpha1\nkind: Lock\ncharts: {}\n", 3, "no list"},
 		{"an unknown field", replace("    version:", "    more: x\n    version:"), 9, `no field "more"`},
 		{"a field twice", replace("    version:", "    name: podinfo\n    version:"), 9, `"name" is given twice`},
@@ -129,6 +130,13 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 				t.Errorf("the error shows a secret: %v", err)
 			}
 		})
+	}
+}
+
+// A file that is as large as one may be is read.
+func TestParseReadsALargeFile(t *testing.T) {
+	if l, err := Parse([]byte(golden + "#" + strings.Repeat("x", maxFile-len(golden)-1))); err != nil || len(l.Entries()) != 2 {
+		t.Errorf("it has %d entries: %v", len(l.Entries()), err)
 	}
 }
 
