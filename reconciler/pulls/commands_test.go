@@ -8,16 +8,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/commands"
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/pulls"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/forge/forgetest"
 	"github.com/waybill-dev/waybill/sources/lock"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 // held is a pull request that takes from a cluster all that it has.
@@ -312,6 +317,77 @@ func TestAForgeThatFails(t *testing.T) {
 		h.looks(t)
 		if all := h.orders(t); len(all) != 1 {
 			t.Errorf("%s: the order is lost", method)
+		}
+	}
+}
+
+// Who looks at a forge says what fails, and looks again, until it is told to end, which is no failure.
+func TestALookThatFailsIsNotTheLast(t *testing.T) {
+	for want, run := range map[string]func(context.Context, *forgetest.Fake, *slog.Logger) error{
+		"commands not read": func(ctx context.Context, f *forgetest.Fake, log *slog.Logger) error {
+			return (&pulls.CommandHandler{Forge: f, Interval: time.Minute, Now: time.Now, Log: log}).Run(ctx, nil)
+		},
+		"pull requests not looked at": func(ctx context.Context, f *forgetest.Fake, log *slog.Logger) error {
+			return (&pulls.Previewer{Comparer: &pulls.Comparer{Now: time.Now, Log: log}, Forge: f, Interval: time.Minute}).Run(ctx, nil)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			f, asked := forgetest.NewFake(), 0
+			f.Fail = func(string) error {
+				if asked++; asked == 2 {
+					cancel()
+				}
+				return errors.New("the forge is away")
+			}
+			var log strings.Builder
+			err := run(ctx, f, slog.New(slog.NewTextHandler(&log, nil)))
+			if n := strings.Count(log.String(), `msg="`+want+`" err="the forge is away"`); err != nil || n != 1 || asked != 2 {
+				t.Errorf("it is %v, and it looked %d times, and said\n%s", err, asked, log.String())
+			}
+		})
+	}
+}
+
+// Whichever question the repository does not answer, that is an error, and the next look has the command; what is no command is said.
+func TestARepositoryThatFails(t *testing.T) {
+	adds := guard.Removals{{Clusters: []string{"eu"}, Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "shop", Name: "a"}}}}
+	for n := 1; ; n++ {
+		repo, fake := twin.New("branches"), forgetest.NewFake()
+		now := forgetest.Epoch.Add(time.Minute)
+		repo.Write(commands.Branch, "by hand", twin.Tree{"orders/strange.json": twin.File([]byte("{}"))}.Folder())
+		repo.Write(state.Branch, "state", twin.Tree{"format": twin.File([]byte("1"))}.Folder())
+		fake.SayAs(forgetest.Writer, commands.Parsed{Verb: commands.ApprovePrune, Digest: adds.Digest(), Head: fake.Pull().Head}.String())
+		var log strings.Builder
+		failing := twin.FailingAt(n, repo)
+		h := &pulls.CommandHandler{
+			Forge: fake, Target: failing, Source: repo, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(&log, nil)), Changed: func() {},
+			Adds: func(context.Context, forge.PullRequest) (guard.Removals, string, error) { return adds, "", nil },
+		}
+		err := h.Look(t.Context())
+		if failing.HasFailed() != errors.Is(err, twin.ErrDown) {
+			t.Errorf("of question %d it is %v", n, err)
+		}
+		h.Target = repo
+		if failing.HasFailed() {
+			err = h.Look(t.Context())
+		}
+		head, _, branchErr := repo.Branch(t.Context(), commands.Branch)
+		if err != nil || branchErr != nil {
+			t.Fatal(err, branchErr)
+		}
+		if all, _ := commands.Decode(head.Tree); len(all) != 1 || all[0].Digest != adds.Digest() {
+			t.Errorf("after question %d there are %+v", n, all)
+		}
+		if !strings.Contains(log.String(), `msg="commands ignored" branch=`+commands.Branch+` files=[orders/strange.json]`) {
+			t.Errorf("after question %d it said\n%s", n, log.String())
+		}
+		if !failing.HasFailed() {
+			if n < 4 {
+				t.Errorf("it asks %d questions", n-1)
+			}
+			return
 		}
 	}
 }
