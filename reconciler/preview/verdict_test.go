@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/preview"
+	"github.com/waybill-dev/waybill/reconciler/preview/fields"
+	"github.com/waybill-dev/waybill/render/object"
 )
 
 // A verdict names a cause where all that it speaks of has that one, and no cause for several.
@@ -69,6 +71,42 @@ func TestAVerdictOfWhatIsFrozen(t *testing.T) {
 		c := preview.Comparison{Changes: []preview.Change{tt.change}}
 		if v := c.Verdict(); !strings.HasSuffix(v.String(), tt.want) {
 			t.Errorf("it is %s, want %s", v.String(), tt.want)
+		}
+	}
+}
+
+// A few images are what changes, each with what it was, and more than three of them, or one that comes anew, are changed objects.
+func TestAVerdictOfImages(t *testing.T) {
+	const path = "spec.template.spec.containers[0].image"
+	image := func(from, to any) fields.Field {
+		return fields.Field{Path: path, Op: fields.Replace, From: from, To: to}
+	}
+	a, b, c, d := image("r.io/a:1", "r.io/a:2"), image("r.io/b:1", "r.io/b:2"), image("r.io/c:1", "r.io/c:2"), image("r.io/d:1", "r.io/d:2")
+	hidden := image("r.io/a:1", "r.io/a:2")
+	hidden.Hidden = true
+	for _, tt := range []struct {
+		name   string
+		fields []fields.Field
+		want   string
+	}{
+		{"one", []fields.Field{a}, "image a 1 -> 2 in 2 clusters"},
+		{"three", []fields.Field{c, a, b}, "image a 1 -> 2, b 1 -> 2, c 1 -> 2 in 2 clusters"},
+		{"four", []fields.Field{a, b, c, d}, "changes shop/web (Deployment) in 2 clusters: " + path + " r.io/a:1 -> r.io/a:2"},
+		{"one of two registries", []fields.Field{b, a, image("q.io/b:1", "q.io/b:2")}, "image b 1 -> 2 (2 registries), a 1 -> 2 in 2 clusters"},
+		{"another one in its place", []fields.Field{image("r.io/old:1", "r.io/a:2")}, "image a old:1 -> 2 in 2 clusters"},
+		{"one that is new", []fields.Field{image(nil, "r.io/a:2")}, "changes shop/web (Deployment) in 2 clusters: " + path},
+		{"one that is gone", []fields.Field{image("r.io/a:2", nil)}, "changes shop/web (Deployment) in 2 clusters: " + path},
+		{"one that is hidden", []fields.Field{hidden}, "changes shop/web (Deployment) in 2 clusters: " + path},
+		{"and a label", []fields.Field{a, {Path: "metadata.labels.a", Op: fields.Add, To: "b"}}, "changes shop/web (Deployment) in 2 clusters: "},
+		{"and what is routine", []fields.Field{{Path: "metadata.labels.chart", Op: fields.Add, To: "b", Routine: true}, a}, "image a 1 -> 2 in 2 clusters"},
+	} {
+		change := preview.Change{
+			Verb: preview.Changes, Objects: []object.Ref{{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}},
+			Changed: []preview.Content{{Clusters: []string{"us"}, Fields: tt.fields}, {Clusters: []string{"eu", "us"}, Fields: tt.fields[:1]}},
+		}
+		v := (&preview.Comparison{Changes: []preview.Change{change}}).Verdict()
+		if is := v.String(); !strings.HasPrefix(is, tt.want) {
+			t.Errorf("%s: it is %q, want %q", tt.name, is, tt.want)
 		}
 	}
 }
