@@ -1,6 +1,7 @@
 package flux_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -359,6 +360,36 @@ func TestEachReleaseDrawsForItself(t *testing.T) {
 	} {
 		if got := from(tt.release, tt.source, tt.cluster); reflect.DeepEqual(got, is) != tt.isEqual {
 			t.Errorf("%s of %s in %s draws from %+v, a/web of fleet in eu from %+v", tt.release, tt.source, tt.cluster, got, is)
+		}
+	}
+}
+
+// What comes after a chart is in its order: patches with their targets, images, and at last the metadata that all of it has.
+func TestWhatComesAfterAChart(t *testing.T) {
+	const this = "x.yaml GitRepository a/this {url: https://git.example.com/fleet}\n"
+	read := func(more string) string {
+		t.Helper()
+		job, said := reading(t, "x.yaml HelmRelease a/web {interval: 1h, chart: {spec: {chart: ./web, sourceRef: {kind: GitRepository, name: this}}}"+more+"}\n"+this, flux.Setting{})
+		if job == nil || said != "" {
+			t.Fatal(said)
+		}
+		data, err := json.Marshal(job.Helm.Post)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	post := `, postRenderers: [{kustomize: {images: [{name: a, newName: b, newTag: "1"}, {name: c, digest: "sha256:d"}]}}, ` +
+		`{kustomize: {patches: [{patch: "a: b", target: {kind: ConfigMap, name: x, namespace: y, group: g, version: v, labelSelector: l, annotationSelector: n}}, {patch: "c: d"}]}}]`
+	metadata := `, commonMetadata: {labels: {a: b}, annotations: {c: d}}`
+	for more, want := range map[string]string{
+		"":       "null",
+		post:     `[{"images":[{"name":"a","newName":"b","newTag":"1"},{"name":"c","digest":"sha256:d"}]},{"patches":[{"patch":"a: b","target":{"group":"g","version":"v","kind":"ConfigMap","name":"x","namespace":"y","labelSelector":"l","annotationSelector":"n"}},{"patch":"c: d"}]}]`,
+		metadata: `[{"commonMetadata":{"labels":{"a":"b"},"annotations":{"c":"d"}}}]`,
+		`, postRenderers: [{kustomize: {images: [{name: a, newTag: "2"}]}}]` + metadata: `[{"images":[{"name":"a","newTag":"2"}]},{"commonMetadata":{"labels":{"a":"b"},"annotations":{"c":"d"}}}]`,
+	} {
+		if is := read(more); is != want {
+			t.Errorf("after%s comes\n%s, want\n%s", more, is, want)
 		}
 	}
 }

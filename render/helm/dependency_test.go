@@ -44,6 +44,7 @@ func TestMissingDependencies(t *testing.T) {
 		{"a package of a chart that begins so", map[string]string{"Chart.yaml": needs, "charts/redis-cluster-9.0.1.tgz": ""}, []helm.Dependency{redis}},
 		{"a folder of a chart that begins so", map[string]string{"Chart.yaml": needs, "charts/redis-cluster/Chart.yaml": "name: redis-cluster\n"}, []helm.Dependency{redis}},
 		{"a file that is no package", map[string]string{"Chart.yaml": needs, "charts/redis-18.1.5.txt": ""}, []helm.Dependency{redis}},
+		{"a file without an end that is called as one", map[string]string{"Chart.yaml": needs, "charts/redis-18.1.5": ""}, []helm.Dependency{redis}},
 		{"what has no repository is in the chart", map[string]string{"Chart.yaml": "name: web\ndependencies:\n- {name: redis}\n-\n- {repository: 'https://charts.example.com'}\n"}, nil},
 		{"two, in their order", map[string]string{"Chart.yaml": needs + "- {name: db, version: '1', repository: 'file://../db'}\n"}, []helm.Dependency{redis, {Name: "db", Repository: "file://../db", Version: "1"}}},
 		{"no chart", map[string]string{"values.yaml": "a: b"}, nil},

@@ -184,6 +184,18 @@ func asJSON(t *testing.T, manifest string) string {
 	return string(data)
 }
 
+// A file that is larger than the largest that is read is refused by its size alone.
+func TestTooLarge(t *testing.T) {
+	for size, want := range map[int64]string{
+		0: "", MaxFile + 1: "", MaxCRDFile: "", MaxCRDFile + 1: "the file has 16777217 bytes",
+	} {
+		d, is := TooLarge("a.yaml", size)
+		if is != (want != "") || !strings.HasPrefix(d.Message, want) || is && (d.Pos.File != "a.yaml" || d.Severity != diag.Error) {
+			t.Errorf("of %d bytes it is %t: %v", size, is, d)
+		}
+	}
+}
+
 func TestLargeCRDsAreRead(t *testing.T) {
 	second := strings.Replace(crd, "name: a", "name: b", 1)
 	for _, tt := range []struct {

@@ -72,6 +72,13 @@ func TestVirtualCluster(t *testing.T) {
 	})
 }
 
+func TestClusterPodRanges(t *testing.T) {
+	run(t, clusterGroup, "Cluster", []rule{
+		{"ranges of addresses", annotated(`waybill.dev/pod-cidrs: "10.1.0.0/16, fd00::/48"`), nil},
+		{"an address is no range", annotated(`waybill.dev/pod-cidrs: 10.1.0.0`), []string{"metadata.annotations.waybill.dev/pod-cidrs invalid-value"}},
+	})
+}
+
 func TestClusterTaints(t *testing.T) {
 	run(t, clusterGroup, "Cluster", []rule{
 		{"taints", register(`taints: [{key: a.b/c, value: d, effect: NoSchedule}, {key: a.b/c, value: d, effect: NoExecute}]`), nil},
