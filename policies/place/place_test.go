@@ -379,6 +379,31 @@ func TestTheGroupInUseDecides(t *testing.T) {
 	}
 }
 
+// Where work fails over, the group in use is tried first, then those behind it, and at last those before it; one that is no more is
+// as none. In which group it ends is said also when none of them will do.
+func TestOnwardFromTheGroupInUse(t *testing.T) {
+	groups := with(dynamically, `clusterAffinities: [{affinityName: a, clusterNames: [m1]}, {affinityName: b, clusterNames: [m2]}, {affinityName: c, clusterNames: [m3]}]`)
+	for _, tt := range []struct{ fleet, group, want, in string }{
+		{"m1=9 m2=9 m3=9", "a", "m1:4", "a"},
+		{"m1=9 m2=9 m3=9", "b", "m2:4", "b"},
+		{"m1=9 m2=9 m3=9", "c", "m3:4", "c"},
+		{"m1=9 m2=1 m3=9", "b", "m3:4", "c"},
+		{"m1=9 m2=1 m3=1", "b", "m1:4", "a"},
+		{"m1=9 m2=9 m3=1", "c", "m1:4", "a"},
+		{"m1=1 m2=9 m3=1", "c", "m2:4", "b"},
+		{"m1=9 m2=9 m3=9", "gone", "m1:4", "a"},
+		{"m1=9 m2=9 m3=9", "", "m1:4", "a"},
+		{"m1=1 m2=2 m3=3", "b", "Unschedulable: failed to assign replicas: failed to scale up: Clusters available replicas 2 are not enough to schedule.", "b"},
+	} {
+		r := workload(4)
+		r.Group, r.Onward = tt.group, true
+		d := compile(t, placement(t, groups), clusters(t, tt.fleet), SpreadKarmada).Schedule(r)
+		if is := show(d); is != tt.want || d.Group != tt.in {
+			t.Errorf("from %q of %s it goes to %s by %q, want %s by %q", tt.group, tt.fleet, is, d.Group, tt.want, tt.in)
+		}
+	}
+}
+
 func TestPreviousInAnyOrder(t *testing.T) {
 	s := compile(t, placement(t, aggregating), clusters(t, "m1=6 m2=12 m3=18"), SpreadKarmada)
 	r := moved(t, 8, "m1:3 m2:1 m3:2")

@@ -115,6 +115,7 @@ func TestSpreadStrict(t *testing.T) {
 		{name: "a cluster in several zones counts in the first", placement: with(duplicate, spreading("zone 2..2", "cluster 1..9")), fleet: "m1=9@r/z1,z2 m2=9@r/z2,z1 m3=9@r/z1", request: workload(1), want: "m1:1 m2:1 m3:1"},
 		{name: "two zones are not one", placement: with(duplicate, spreading("zone 2..2", "cluster 1..9")), fleet: "m1=9@r/z1,z2 m2=9@r/z1", request: workload(1), want: strings.Replace(fewRegions, "region", "zone", 1)},
 		{name: "a label without a cluster constraint takes all clusters of the chosen", placement: with(duplicate, spreading("label:name 2..2")), fleet: "m1=1 m2=1 m3=1", request: workload(1), want: "m1:1 m2:1"},
+		{name: "a zone without a cluster constraint takes all of its clusters", placement: with(duplicate, spreading("zone 1..1")), fleet: "m1=9@r/z1 m2=9@r/z1 m3=9@r/z1 m4=1@r/z2", request: workload(1), want: "m1:1 m2:1 m3:1"},
 		{name: "every cluster must have the label", placement: with(duplicate, spreading("label:nothing 1..1")), fleet: "m1=1 m2=1", request: workload(1), want: "NoClusterFit: 0/2 clusters are available: 2 cluster(s) did not have nothing property."},
 		{name: "regions are as they were", placement: with(dynamically, spreading("region 2..2", "cluster 2..4")), fleet: regions, request: workload(8), want: "a1:1 a2:2 b1:4 b2:1"},
 		{name: "static weights still make constraints moot", placement: with(`{replicaScheduling: {}}`, spreading("zone 2..2", "cluster 2..2")), fleet: inZones, request: workload(6), want: "a1:1 a2:1 b1:1 b2:1 c1:1 d1:1"},
