@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,6 +70,8 @@ func TestSchemaElsewhere(t *testing.T) {
 		{"what it says no to", schema(`{"not": {"$ref": "x.json"}}`), nil, "x.json", ""},
 		{"one of several", schema(`{"oneOf": [{"$ref": "x.json", "description": "d"}, {"type": "object"}]}`), nil, "x.json", ""},
 		{"one of several, at second hand", schema(`{"oneOf": [{"$ref": "#/$defs/t"}, {"type": "object"}], "$defs": {"t": {"$ref": "x.json"}}}`), nil, "x.json", ""},
+		{"one of several, by an anchor that moves", schema(`{"properties": {"a": {"not": {"$dynamicRef": "#t"}}}, "$defs": {"t": {"$dynamicAnchor": "t", "$ref": "x.json"}}}`), helm.Values{"a": "x"}, "x.json", ""},
+		{"what it says no to, which is all of it", schema(`{"$schema": "https://json-schema.org/draft/2019-09/schema", "properties": {"a": {"not": {"$recursiveRef": "#"}}}, "allOf": [{"$ref": "x.json"}]}`), helm.Values{"a": map[string]any{"b": "x"}}, "x.json", ""},
 		{"a condition", schema(`{"if": {"$ref": "x.json"}, "then": false}`), nil, "x.json", ""},
 		{"what it would have looked at", schema(`{"allOf": [{"$ref": "x.json"}], "unevaluatedProperties": false}`), helm.Values{"a": "x"}, "x.json", ""},
 		{"a value by the name of a keyword", schema(`{"properties": {"not": {"$ref": "x.json"}}, "additionalProperties": false}`), helm.Values{"not": "x"}, "x.json", ""},
@@ -90,5 +93,33 @@ func TestSchemaElsewhere(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// Of many mistakes the first are listed, each once and in the order of their texts, and the others are counted.
+func TestSchemaOfManyMistakes(t *testing.T) {
+	for n, want := range map[int]string{20: "", 21: "and 1 more", 35: "and 15 more"} {
+		values, properties := helm.Values{}, make([]string, 0, n)
+		for i := range n {
+			name := fmt.Sprintf("p%02d", n-i-1)
+			values[name] = "s3cret"
+			properties = append(properties, fmt.Sprintf("%q: {\"type\": \"integer\"}", name))
+		}
+		text := "{\"properties\": {" + strings.Join(properties, ", ") + "}}"
+		_, err := template(schema(`{"allOf": [`+text+", "+text+"]}"), helm.Release{Values: values})
+		if err == nil {
+			t.Fatal("it is taken")
+		}
+		_, listed, _ := strings.Cut(err.Error(), "\n- ")
+		lines := strings.Split(listed, "\n- ")
+		if more := want != ""; more {
+			if is := lines[len(lines)-1]; is != want {
+				t.Errorf("of %d mistakes it ends with %q, want %q", n, is, want)
+			}
+			lines = lines[:len(lines)-1]
+		}
+		if len(lines) != 20 || lines[0] != "c: at '/p00': got string, want integer" || lines[19] != "c: at '/p19': got string, want integer" {
+			t.Errorf("of %d mistakes are listed %q", n, lines)
+		}
 	}
 }

@@ -211,6 +211,9 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 		{name: "literals of a generator without a name", files: map[string]string{"kustomization.yaml": "secretGenerator: [{literals: [a=" + secret + "], type: [}]"}},
 		{name: "an inline generator", files: map[string]string{"kustomization.yaml": "generators:\n- |\n  apiVersion: builtin\n  kind: SecretGenerator\n  metadata: {name: s}\n  literals: [" + secret + "]\n"}},
 		{name: "a line that is no text", files: map[string]string{"kustomization.yaml": "secretGenerator: [{name: s, envs: [e]}]", "e": "a=" + secret + "\xff\n"}},
+		{name: "what is in a file of a Secret", files: map[string]string{
+			"kustomization.yaml": "secretGenerator: [{name: s, files: [e]}]\nconfigMapGenerator: [{name: c, literals: ['" + secret + "']}]", "e": secret,
+		}},
 		{name: "a Secret with wrong data", files: map[string]string{
 			"kustomization.yaml": "resources: [s.yaml]\npatches: [{patch: '{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: {b: c}}}'}]\nnamePrefix: a-",
 			"s.yaml":             "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: [" + secret + "]\ndata: " + encoded + "\n",
