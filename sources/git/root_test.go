@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,5 +91,72 @@ func TestFoldersOfACommitMayHaveMorePathsTogether(t *testing.T) {
 	_, err = fresh.Commit(t.Context(), id)
 	if _, ok := errors.AsType[*LimitError](err); !ok {
 		t.Errorf("a folder with more paths than it may have: %v", err)
+	}
+}
+
+// A commit has its parents in their order, however many there are.
+func TestACommitHasAllOfItsParents(t *testing.T) {
+	dir := newBare(t)
+	first := commitTree(t, dir, badObject(t, dir, "tree", nil))
+	ids := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		ids[name] = pipe(t, dir, nil, "commit-tree", "-p", first, "-m", name, first+"^{tree}")
+	}
+	merge := pipe(t, dir, nil, "commit-tree", "-p", ids["c"], "-p", ids["a"], "-p", ids["b"], "-m", "merge", first+"^{tree}")
+	run(t, dir, "update-ref", "refs/heads/main", merge)
+	r := mustOpen(t, Options{Location: dir})
+	for id, want := range map[string][]string{first: nil, ids["a"]: {first}, merge: {ids["c"], ids["a"], ids["b"]}} {
+		of, err := files.ParseID(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, _, err := r.Root(t.Context(), of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit, err := r.Commit(t.Context(), of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range []Head{root, commit} {
+			var is []string
+			if !h.Parent.IsZero() {
+				is = append(is, h.Parent.String())
+			}
+			for _, p := range h.Others {
+				is = append(is, p.String())
+			}
+			if !slices.Equal(is, want) || h.Commit != of {
+				t.Errorf("the parents of %s are %q, want %q", h.Commit, is, want)
+			}
+		}
+	}
+}
+
+// Where several commits begin with the same digits they are named, in their order, and more digits tell which.
+func TestABeginningOfSeveralCommits(t *testing.T) {
+	dir := newBare(t)
+	var stream strings.Builder
+	for i := range 1500 {
+		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter a <a@b> %d +0000\ndata 0\n\n", 1_700_000_000+i)
+	}
+	pipe(t, dir, []byte(stream.String()), "fast-import", "--quiet")
+	all := strings.Fields(run(t, dir, "rev-list", "main"))
+	slices.Sort(all)
+	i := slices.IndexFunc(all[1:], func(id string) bool {
+		return slices.ContainsFunc(all, func(o string) bool { return o < id && o[:4] == id[:4] })
+	})
+	if i < 0 {
+		t.Fatal("no two of them begin alike")
+	}
+	r := mustOpen(t, Options{Location: dir})
+	want := fmt.Sprintf("2 commits begin with it (%s, %s); give more digits", all[i], all[i+1])
+	if _, err := r.Resolve(t.Context(), all[i][:4]); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s is %v, want %s", all[i][:4], err, want)
+	}
+	for _, id := range all[i : i+2] {
+		if is, err := r.Resolve(t.Context(), id[:12]); err != nil || is.String() != id {
+			t.Errorf("%s is %s: %v", id[:12], is, err)
+		}
 	}
 }
