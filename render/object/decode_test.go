@@ -39,6 +39,7 @@ func TestDecode(t *testing.T) {
 		{"a List without items is empty", "a.yaml", "apiVersion: v1\nkind: List\n", nil, 0},
 		{"items of a List may be aliases", "a.yaml", "apiVersion: v1\nkind: List\nitems:\n- &a\n  apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n- *a\n", []string{"a.yaml:4 Secret/s", "a.yaml:4 Secret/s"}, 0},
 		{"what has no metadata is counted", "a.yaml", "apiVersion: v1\nkind: Pod\nspec: {}\n", nil, 1},
+		{"what has a name, and neither a kind nor a version, is counted", "a.yaml", "metadata: {name: a}\nspec: {}\n", nil, 1},
 		{"items of a typed list take its kind", "a.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleList\nitems:\n- metadata: {name: r}\n", []string{"a.yaml:4 Role.rbac.authorization.k8s.io/r"}, 0},
 		{"a kind that ends in List and has a name is an object", "a.yaml", "apiVersion: x.io/v1\nkind: AllowList\nmetadata: {name: r}\nitems: [a]\n", []string{"a.yaml:1 AllowList.x.io/r"}, 0},
 		{"JSON, with tabs, keeps its lines", "a.json", "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"ConfigMap\",\n\t\"metadata\": {\"name\": \"a\"}\n}\n{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"b\"}}", []string{"a.json:1 ConfigMap/a", "a.json:6 Secret/b"}, 0},
@@ -203,6 +204,7 @@ func TestLargeCRDsAreRead(t *testing.T) {
 		objects        int
 	}{
 		{"one", "a.yaml", crd + padding(MaxFile), 1},
+		{"the largest", "a.yaml", crd + "#" + strings.Repeat("x", MaxCRDFile-len(crd)-1), 1},
 		{"two, and a document beside them", "a.yaml", crd + padding(MaxFile) + "---\n" + head + padding(1<<20) + "---\n" + second + padding(MaxFile), 3},
 		{"a list of two", "a.yaml", list(crd, second) + padding(MaxFile), 2},
 		{"a list of their own", "a.yaml", strings.Replace(list("metadata: {name: x}"), "kind: List", "kind: CustomResourceDefinitionList", 1) + padding(MaxFile), 1},

@@ -31,6 +31,7 @@ func TestOnlyWhatSOPSEncryptedIsSealed(t *testing.T) {
 		{"no mapping", secret("stringData: {p: x}\nsops: x\n"), false},
 		{"an encrypted Secret", secret("stringData: {p: 'ENC[x]'}\n" + metadata), true},
 		{"values that are empty, which SOPS leaves so", secret("stringData: {p: 'ENC[x]', q: '', r: null}\ndata:\n" + metadata), true},
+		{"values that are encrypted as a whole", secret("data: 'ENC[x]'\n" + metadata), true},
 		{"a version and no time", secret("data: {p: 'ENC[x]'}\nsops: {mac: 'ENC[x]', version: 3.9.0}\n"), true},
 		{"another kind with plain values", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata: {p: x, q: 'ENC[x]'}\n" + metadata, true},
 		{"an annotation that is encrypted as well", strings.Replace(applied("Secret"), `'{"data":{"p":"CANARY"}}'`, "'ENC[x]'", 1), true},
