@@ -354,3 +354,22 @@ func TestAChartOfATagThatMoves(t *testing.T) {
 		}
 	}
 }
+
+// Markers stand in plain files of YAML and JSON, wherever they are, and in no others.
+func TestWhereMarkersStand(t *testing.T) {
+	text := valueOf("ghcr.io/acme/web:1.0.0", "web")
+	tree := twin.Tree{"link.yaml": twin.Link("a.yaml"), "large.yaml": twin.File([]byte(text + "#" + strings.Repeat("x", 5<<20-len(text)))), "all.yaml": twin.File([]byte(text + "#" + strings.Repeat("x", 5<<20-len(text)-1)))}
+	for _, name := range []string{"a.yaml", "b/c.yml", "d.json", "e.txt", "yaml", "f.yaml.md"} {
+		tree[name] = twin.File([]byte(text))
+	}
+	repo := twin.New("fleet")
+	repo.Write("main", "a source", tree.Folder())
+	s, err := repo.Snapshot(t.Context(), "main", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := updates.Markers(s)
+	if names := slices.Sorted(maps.Keys(all)); err != nil || !slices.Equal(names, []string{"a.yaml", "all.yaml", "b/c.yml", "d.json"}) {
+		t.Errorf("they stand in %q: %v", names, err)
+	}
+}
