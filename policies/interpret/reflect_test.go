@@ -68,3 +68,15 @@ func TestReflect(t *testing.T) {
 		})
 	}
 }
+
+// A script that says nothing of a status is none's, and no error; what an answer took that is remembered counts as if it were given.
+func TestAScriptThatReflectsNothing(t *testing.T) {
+	in := interpret.New(teach(t, "c", things, "statusReflection", "function ReflectStatus(obj) return nil end"))
+	if status, err := in.Reflect(of(t, things, "metadata: {name: t}\nstatus: {ready: 1}")); status != nil || err != nil {
+		t.Errorf("its status is %v: %v", status, err)
+	}
+	spent := in.Spent()
+	if !in.Respend(7) || in.Spent() != spent+7 {
+		t.Errorf("after %d steps and 7 more %d are spent", spent, in.Spent())
+	}
+}
