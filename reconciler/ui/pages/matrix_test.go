@@ -282,6 +282,16 @@ func TestAlikeClustersAreALine(t *testing.T) {
 	if each := of("each=1"); len(each.Rows) != 100 || each.Rows[0].Mark.Word != "Unhealthy" || each.Pager.Of != 200 || each.Each != "" {
 		t.Errorf("each is %d rows of %d", len(each.Rows), each.Pager.Of)
 	}
+	since := pages.OfTemplate(f, template, facts.Past{}, nil, pages.Asked{Now: f.At, Said: func(m *reports.Cluster, _ string) map[object.Ref]*status.Object {
+		at := f.At.Add(-time.Hour)
+		if m.Cluster == "c0007" {
+			at = at.Add(-time.Hour)
+		}
+		return map[object.Ref]*status.Object{template.Ref: {Applied: status.Application{Phase: status.PhaseFailed, Since: at}}}
+	}}).Targets
+	if len(since.Rows) != 1 || since.Rows[0].Since.Ago != "120m ago" || since.Rows[0].Applied != "" {
+		t.Errorf("they are so since the first was: %+v", since.Rows)
+	}
 	template = f.Templates()[0] // which is well everywhere
 	if p := of("group=env"); len(p.Rows) != 2 || len(p.Rows[0].Alike) != 100 || p.Rows[0].Group != "env=prod: 100 clusters" || p.Rows[1].Group != "env=staging: 100 clusters" {
 		t.Errorf("in groups they are %+v", p.Rows)

@@ -10,9 +10,11 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/preview/store"
 	"github.com/waybill-dev/waybill/reconciler/problems"
+	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status"
 	"github.com/waybill-dev/waybill/reconciler/status/reports"
 	"github.com/waybill-dev/waybill/reconciler/ui/pages"
+	"github.com/waybill-dev/waybill/render/links"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -44,6 +46,31 @@ func TestReplicasInACluster(t *testing.T) {
 		if len(m.Rows) != 1 || len(m.Rows[0].Cells) != 1 || m.Rows[0].Cells[0].Shown != tt.want || strings.Contains(m.Rows[0].Cells[0].Title, "replica") != (tt.want != "") {
 			t.Errorf("%s: it shows %+v", tt.name, m.Rows)
 		}
+	}
+}
+
+// An address leads to a publication by its commit, and names the namespace of what has none by a word that no namespace is called.
+func TestWhereAPageIs(t *testing.T) {
+	if is := pages.Version("0123456789abcdef"); is != (pages.Link{Text: "0123456789ab", URL: "/changes/0123456789abcdef"}) {
+		t.Errorf("a version leads to %+v", is)
+	}
+	if is := pages.Version(""); is != (pages.Link{}) {
+		t.Errorf("none leads to %+v", is)
+	}
+	if of, cluster := pages.Namespace("shop"), pages.Namespace(links.ClusterScope); of != "shop" || cluster != "" {
+		t.Errorf("the namespaces are %q and %q", of, cluster)
+	}
+	if is := pages.RolloutURL(rollouts.Unit{Name: "a/b"}); is != "/rollouts/_cluster/a%2Fb" {
+		t.Errorf("a unit is at %s", is)
+	}
+	if is := pages.PhaseMark("Napping"); is != (pages.Mark{Word: "Napping", Sign: "↓", Tone: "warn"}) {
+		t.Errorf("what is not known is shown as %+v", is)
+	}
+	if is := pages.NotFound("gone"); is.Message != "gone" || is.Title == "" || len(is.Links) != 3 || is.Links[1].URL != "/fleet" {
+		t.Errorf("what is not there is %+v", is)
+	}
+	if is := pages.OfWhy(web, "so", "no"); is != (pages.Why{Object: web.String(), URL: pages.TemplateURL(web), Text: "so", Error: "no"}) {
+		t.Errorf("why is %+v", is)
 	}
 }
 
