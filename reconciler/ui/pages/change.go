@@ -223,7 +223,7 @@ func objectOf(c *facts.Changed) Object {
 		o.Fields = append(o.Fields, fieldOf(f))
 	}
 	if routine > 0 {
-		o.Fields = append(o.Fields, Field{Note: words.Count(routine, "label or checksum") + " that follow from this"})
+		o.Fields = append(o.Fields, Field{Note: fields.Follow(routine) + " from this"})
 	}
 	return o
 }
