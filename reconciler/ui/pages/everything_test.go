@@ -170,7 +170,7 @@ func templates() []*facts.Template {
 			Targets: []facts.Target{{Cluster: "healthy"}, {Cluster: "held", Left: "it is written elsewhere"}, {Cluster: "suspended"}},
 		},
 		{Ref: settings, Policy: "shop/all", Source: "shop/settings.yaml", Targets: []facts.Target{{Cluster: "failing"}, {Cluster: "healthy"}}},
-		{Ref: front, Policy: "shop/all", Source: "shop/front.yaml", Targets: []facts.Target{{Cluster: "healthy"}}},
+		{Ref: front, Policy: "shop/all", Source: "shop/front.yaml", Targets: []facts.Target{{Cluster: "healthy"}, {Cluster: "held"}}},
 		{
 			Ref: api, Source: "pay/api.yaml", Replicas: 2,
 			Targets: []facts.Target{{Cluster: "healthy", Replicas: 2}, {Cluster: "unhealthy", Replicas: 2}},
@@ -251,6 +251,7 @@ func objectIs(phase status.Phase, state karmada.ResourceHealth, applied, judged 
 func told(m *reports.Cluster, namespace string) map[object.Ref]*status.Object {
 	all := map[object.Ref]*status.Object{}
 	well := objectIs(status.PhaseApplied, karmada.ResourceHealthy, 2*time.Hour, time.Hour)
+	well.Health.Reason = "AllThere"
 	switch m.Cluster {
 	case "behind":
 		all[web] = objectIs(status.PhaseApplied, karmada.ResourceUnknown, time.Hour, 30*time.Minute)
@@ -269,6 +270,9 @@ func told(m *reports.Cluster, namespace string) map[object.Ref]*status.Object {
 		all[settings].Applied.Source = ""
 	case "healthy":
 		all[web], all[api], all[settings], all[reader], all[front] = well, well, well, well, well
+	case "held":
+		all[front] = objectIs(status.PhaseApplied, karmada.ResourceHealthy, time.Hour, 0)
+		all[front].Health.Since = time.Time{}
 	case "suspended":
 		all[web] = objectIs(status.PhaseApplied, karmada.ResourceHealthy, 4*time.Hour, 3*time.Hour)
 		all[reader] = objectIs(status.PhaseApplied, karmada.ResourceHealthy, 30*time.Minute, 20*time.Minute)

@@ -85,7 +85,10 @@ func TestThePageOfWhatIsBroken(t *testing.T) {
 	l.Problems[i].Clusters = append(l.Problems[i].Clusters, "failing")
 	l.Unreported = append(l.Unreported, "u2", "u3", "u4")
 	var shown []page
-	for _, asked := range []string{"", "kind=Held&page=2&group=region", "group=region&q=Degraded", "sort=-kind&q=web", "sort=where&kind=Unhealthy", "sort=since&q=shop"} {
+	for _, asked := range []string{
+		"", "kind=Held&page=2&group=region", "group=region&q=Degraded", "group=region&kind=ClusterFailing", "sort=-kind&q=web",
+		"sort=where&kind=Unhealthy", "sort=since&q=shop",
+	} {
 		shown = append(shown, page{"/?" + asked, pages.OfProblems(f, &l, query(t, asked), noon)})
 	}
 	golden(t, "problems", shown...)

@@ -80,7 +80,7 @@ func past() facts.Past {
 				Change: publication("3", "3", "seats", time.Hour), Author: ada, Was: away, Is: released,
 				RunIs: &rollouts.Rollout{Unit: unit, Status: run},
 			},
-			{Change: publication("7", "7", "move it", 150*time.Minute), Was: to("", "eu:9:"), Is: to("", "us:9:")},
+			{Change: publication("7", "a", "move it", 150*time.Minute), Was: to("", "eu:9:"), Is: to("", "us:9:")},
 			{Change: held, Author: ada, Was: begun, Is: away},
 			{Change: publication("1", "1", "begin", 6*time.Hour), Is: begun},
 			{Change: publication("0", "0", "nothing", 7*time.Hour), Was: begun, Is: begun},
@@ -132,7 +132,7 @@ func TestThePageOfATemplate(t *testing.T) {
 	}
 	gone := *f.Templates()[1]
 	gone.Gone = true
-	for _, x := range []*facts.Template{f.Templates()[0], f.Templates()[5], &gone} {
+	for _, x := range []*facts.Template{f.Templates()[0], f.Templates()[2], f.Templates()[5], &gone} {
 		shown = append(shown, page{x.Ref.String(), pages.OfTemplate(f, x, facts.Past{}, nil, at)})
 	}
 	golden(t, "template", shown...)
