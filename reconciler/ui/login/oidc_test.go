@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/big"
@@ -36,6 +37,9 @@ type provider struct {
 	sign  *rsa.PrivateKey
 	codes map[string]url.Values // the requests that codes were given for
 	used  int
+	// without says that it knows nothing of groups; looked counts who looked up what it knows.
+	without bool
+	looked  int
 }
 
 func newProvider(t *testing.T, now func() time.Time) *provider {
@@ -47,9 +51,14 @@ func newProvider(t *testing.T, now func() time.Time) *provider {
 	p := &provider{t: t, key: key, now: now, codes: map[string]url.Values{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		p.looked++
+		known := []string{"openid", "groups"}
+		if p.without {
+			known = known[:1]
+		}
 		p.answer(w, map[string]any{
 			"issuer": p.server.URL, "authorization_endpoint": p.server.URL + "/authorize", "token_endpoint": p.server.URL + "/token", "jwks_uri": p.server.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"}, "scopes_supported": []string{"openid", "groups"},
+			"id_token_signing_alg_values_supported": []string{"RS256"}, "scopes_supported": known,
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
@@ -85,8 +94,11 @@ func (p *provider) answer(w http.ResponseWriter, v any) {
 
 // authorize gives a code at once: whoever asks is ann.
 func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	for name, want := range map[string]string{"response_type": "code", "client_id": "waybill", "code_challenge_method": "S256", "scope": "openid profile email groups"} {
+	q, scope := r.URL.Query(), "openid profile email groups"
+	if p.without {
+		scope = "openid profile email"
+	}
+	for name, want := range map[string]string{"response_type": "code", "client_id": "waybill", "code_challenge_method": "S256", "scope": scope} {
 		if got := q.Get(name); got != want {
 			p.t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -162,7 +174,7 @@ func newSite(t *testing.T) *site {
 	}
 	tell := func(w http.ResponseWriter, _ *http.Request, status int, p pages.Failure) {
 		w.WriteHeader(status)
-		fmt.Fprintln(w, p.Title, p.Message)
+		fmt.Fprintln(w, p.Title, p.Message, p.Links)
 	}
 	s.guard.Handle(mux, tell)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -237,8 +249,24 @@ func (s *site) cookies(c *http.Client) map[string]string {
 	return all
 }
 
+// counted counts what is asked by a client, and answers nothing at a path.
+type counted struct {
+	asked int
+	fails string
+}
+
+func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.asked++
+	if r.URL.Path == c.fails {
+		return nil, errors.New("the line is cut")
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 func TestLoggingIn(t *testing.T) {
 	s, c := newSite(t), browser(t)
+	asked := &counted{}
+	s.guard.Client = &http.Client{Transport: asked}
 	if status, text := visit(t, c, s.server.URL+"/matrix?q=web"); status != http.StatusUnauthorized || !strings.Contains(text, "Log in") {
 		t.Fatalf("without a session: %d %s", status, text)
 	}
@@ -254,8 +282,11 @@ func TestLoggingIn(t *testing.T) {
 		t.Errorf("after eight hours: %d", status)
 	}
 	visit(t, c, s.server.URL+"/login/start")
-	if status, _ := visit(t, c, s.server.URL+"/logout"); status != http.StatusOK {
-		t.Errorf("logging out: %d", status)
+	if s.provider.looked != 1 || asked.asked < 4 { // the provider once, its keys, and a code for each
+		t.Errorf("the provider is looked up %d times, and asked %d times by the client", s.provider.looked, asked.asked)
+	}
+	if status, text := visit(t, c, s.server.URL+"/logout"); status != http.StatusOK || !strings.HasPrefix(text, "Logged out You are logged out here") {
+		t.Errorf("logging out: %d %s", status, text)
 	}
 	if status, _ := visit(t, c, s.server.URL+"/"); status != http.StatusUnauthorized {
 		t.Errorf("after logging out: %d", status)
@@ -282,6 +313,7 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		"by another issuer":      {edit: func(_ *site, c map[string]any) { c["iss"] = "https://evil.example.com" }, why: "issued by"},
 		"expired":                {edit: func(s *site, c map[string]any) { c["exp"] = s.now.Add(-time.Hour).Unix() }, why: "expired"},
 		"by another key":         {key: other, why: "signature"},
+		"a name that is none":    {edit: func(_ *site, c map[string]any) { c["email"] = 7 }, why: "reading what the provider says"},
 	} {
 		s, c := newSite(t), browser(t)
 		s.provider.sign = tt.key
@@ -289,7 +321,8 @@ func TestWhoIsNotLetIn(t *testing.T) {
 			s.provider.edit = func(claims map[string]any) { tt.edit(s, claims) }
 		}
 		status, text := visit(t, c, s.server.URL+"/login/start")
-		if status != http.StatusForbidden || len(s.cookies(c)) != 0 || !strings.Contains(s.log.String(), tt.why) {
+		isTold := strings.Contains(text, "you are in no group") == (tt.why == "none of the groups")
+		if status != http.StatusForbidden || len(s.cookies(c)) != 0 || !strings.Contains(s.log.String(), tt.why) || !isTold {
 			t.Errorf("%s: %d %s\n%s", name, status, text, s.log.String())
 		}
 	}
@@ -344,7 +377,7 @@ func TestForgedCallbacks(t *testing.T) {
 			return c
 		},
 		"too late": func(s *site, c *http.Client, _ *url.URL) *http.Client {
-			s.now = s.now.Add(11 * time.Minute)
+			s.now = s.now.Add(10 * time.Minute)
 			return c
 		},
 		"an error of the provider": func(_ *site, c *http.Client, at *url.URL) *http.Client {
@@ -364,6 +397,7 @@ func TestForgedCallbacks(t *testing.T) {
 	}
 	s, c := newSite(t), browser(t)
 	at := begun(t, s, c)
+	s.now = s.now.Add(10*time.Minute - time.Second)
 	if status, text := visit(t, c, at.String()); status != http.StatusOK {
 		t.Fatalf("the right one: %d %s", status, text)
 	}
@@ -400,8 +434,11 @@ func TestForgedSessions(t *testing.T) {
 		}
 	}
 	r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+	if _, err := s.guard.Who(r); err == nil || err.Error() != "nobody is logged in" {
+		t.Errorf("without a cookie: %v", err)
+	}
 	r.AddCookie(&http.Cookie{Name: "waybill-session", Value: good})
-	if who, err := s.guard.Who(r); err != nil || who.User != "ann" {
+	if who, err := s.guard.Who(r); err != nil || who.User != "ann" || !who.LogsOut {
 		t.Errorf("the right one: %v, %v", who, err)
 	}
 	for name, guard := range map[string]*login.OIDC{
@@ -425,7 +462,7 @@ func TestCookiesAreKeptFromScripts(t *testing.T) {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/login/start", http.NoBody))
 		set := w.Header().Get("Set-Cookie")
-		if !strings.Contains(set, "; HttpOnly") || !strings.Contains(set, "; SameSite=Lax") || strings.Contains(set, "; Secure") != secure || strings.HasPrefix(set, "__Host-") != secure {
+		if !strings.Contains(set, "; HttpOnly") || !strings.Contains(set, "; SameSite=Lax") || strings.Contains(set, "; Secure") != secure || strings.HasPrefix(set, "__Host-") != secure || !strings.Contains(set, "; Path=/; Max-Age=600") {
 			t.Error(set)
 		}
 	}
@@ -434,6 +471,7 @@ func TestCookiesAreKeptFromScripts(t *testing.T) {
 func TestOneReturnsToThisSiteOnly(t *testing.T) {
 	for next, want := range map[string]string{
 		"/clusters/eu?x=y": "/clusters/eu?x=y", "": "/", "https://evil.example.com": "/", "//evil.example.com": "/", `/\evil.example.com`: "/", "/\t/evil.example.com": "/",
+		"/" + strings.Repeat("y", 999): "/" + strings.Repeat("y", 999), "/" + strings.Repeat("y", 1000): "/", "/%zz": "/", "/a\nb": "/", "/%6Cogin": "/",
 		"javascript:alert(1)": "/", "/login": "/", "/logout": "/", "/" + strings.Repeat("x", 5000): "/", "evil": "/", "/%2F/evil": "/",
 	} {
 		s, c := newSite(t), browser(t)
@@ -448,7 +486,7 @@ func TestAProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	s, c := newSite(t), browser(t)
 	issuer := s.guard.Issuer
 	s.guard.Issuer = "http://127.0.0.1:1"
-	if status, text := visit(t, c, s.server.URL+"/login/start"); status != http.StatusBadGateway {
+	if status, text := visit(t, c, s.server.URL+"/login/start"); status != http.StatusBadGateway || !strings.Contains(s.log.String(), "looking up the provider") {
 		t.Errorf("while it is away: %d %s", status, text)
 	}
 	s.guard.Issuer = issuer
