@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
@@ -38,10 +39,17 @@ func TestWhatClustersSayOfAUnit(t *testing.T) {
 		{"an object is not reported", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Healthy, 3)}}, stage.Healthy, false, 3},
 		{"one comes up", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Progressing, 2), conf: applied("conf 1", stage.Healthy, 4)}}, stage.Progressing, true, 2},
 		{"one fails", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 2), conf: applied("conf 1", stage.Progressing, 4)}}, stage.Failed, true, 2},
+		{"both come up", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Progressing, 2), conf: applied("conf 1", stage.Progressing, 4)}}, stage.Progressing, true, 4},
+		{"both fail, the first one first", &Seen{Objects: map[object.Ref]Object{
+			web: applied("web 2", stage.Failed, 5), conf: applied("conf 1", stage.Failed, 3), gone: applied("old", stage.Failed, 1),
+		}}, stage.Failed, false, 3},
 		{"both fail", &Seen{Objects: map[object.Ref]Object{web: applied("web 2", stage.Failed, 5), conf: applied("conf 1", stage.Failed, 4)}}, stage.Failed, true, 4},
 		{"one is refused", &Seen{Objects: map[object.Ref]Object{
 			web:  {Applied: blob("web 1").ID(), Tried: blob("web 2").ID(), Refused: "denied", Health: stage.Healthy, Since: at(6)},
 			conf: applied("conf 1", stage.Healthy, 1),
+		}}, stage.Failed, true, 6},
+		{"one is refused, and another is not there yet", &Seen{Objects: map[object.Ref]Object{
+			web: {Applied: blob("web 1").ID(), Tried: blob("web 2").ID(), Refused: "denied", Health: stage.Healthy, Since: at(6)},
 		}}, stage.Failed, true, 6},
 		{"an older one was refused", &Seen{Objects: map[object.Ref]Object{
 			web:  {Applied: blob("web 0").ID(), Tried: blob("web 1").ID(), Refused: "denied", Health: stage.Healthy, Since: at(6)},
@@ -84,6 +92,25 @@ func TestWhatAForgeSaysOfAUnit(t *testing.T) {
 	} {
 		if got := tt.posted.evidence([]string{tree.Path(web)}); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What a forge says of a virtual cluster is of the files that this one has on its API server.
+func TestWhatAForgeSaysOfAVirtualCluster(t *testing.T) {
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	c := Cluster{Name: "eu", Virtual: &virtual.Mapping{Cluster: "eu", Host: "host", Suffix: "-eu"}}
+	holds := func(text string) *files.Folder {
+		return twin.Tree{tree.Path(c.Virtual.Ref(web)): twin.File([]byte(text)), tree.Path(web): twin.File([]byte("of another one"))}.Folder()
+	}
+	said := []Said{{Health: stage.Healthy, Ref: "of the head"}, {Health: stage.Failed, Ref: "of two"}, {Health: stage.Progressing, Ref: "of three"}}
+	c.Posted = &Posted{Said: said}
+	for want, trees := range map[string][]*files.Folder{
+		"of the head": {holds("b"), holds("a"), holds("a")}, "of two": {holds("b"), holds("b"), nil}, "of three": {holds("b"), holds("b"), holds("b"), holds("b")},
+	} {
+		c.Posted.Trees = trees
+		if got := c.evidence([]string{render.EvidenceCommitStatus}, []object.Ref{web}, subject{}).Ref; got != want {
+			t.Errorf("what counts is %q, want %q", got, want)
 		}
 	}
 }
