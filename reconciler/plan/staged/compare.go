@@ -55,6 +55,9 @@ func compare(in *Input, u *Unit) *comparison {
 		}
 	}
 	wasBase, isTarget := c.of(base), c.of(target)
+	if wasBase != nil && wasBase.isNow {
+		shown = append(shown, in.Revision) // what the source has goes back with the rest
+	}
 	c.collect(shown, isTarget)
 	asBase, asTarget := c.asPublished(wasBase), c.asPublished(isTarget)
 	c.asked.LeavesAll = isTarget.isEmpty()
