@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/progress"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
+	"github.com/waybill-dev/waybill/render"
 )
 
 var noon = metav1.NewTime(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
@@ -21,7 +22,10 @@ func web(phase rollouts.Phase, why rollouts.Reason, stages ...rollouts.Phase) *r
 	r := &rollouts.Rollout{
 		Unit: rollouts.Unit{Namespace: "team", Name: "web"},
 		Strategy: rollouts.Strategy{Name: "careful", Stages: []rollouts.Stage{
-			{Name: "canary", AfterStageTasks: []rollouts.StageTask{{Type: rollouts.WaitTask, WaitTime: metav1.Duration{Duration: 30 * time.Minute}}}},
+			{Name: "canary", AfterStageTasks: []rollouts.StageTask{{
+				Type:     rollouts.WaitTask,
+				WaitTime: metav1.Duration{Duration: 30 * time.Minute},
+			}}},
 			{Name: "early", AfterStageTasks: []rollouts.StageTask{{Type: rollouts.ApprovalTask}}},
 			{Name: "prod"},
 		}},
@@ -64,6 +68,21 @@ func TestProgress(t *testing.T) {
 	back := web(rollouts.Stopped, rollouts.KeptBack, rollouts.Done, rollouts.Updating)
 	done := web(rollouts.Done, "")
 	done.Status.Stages, done.Clusters = nil, map[string]rollouts.Cluster{"p2": {Stage: "prod", State: rollouts.Late}}
+	approvedBefore := web(rollouts.Soaking, rollouts.TimedWait, rollouts.Done, rollouts.Soaking)
+	approvedBefore.Strategy.Stages[1].AfterStageTasks = nil
+	approvedBefore.Strategy.Stages[2].BeforeStageTasks = []rollouts.StageTask{{Type: rollouts.WaitTask}, {Type: rollouts.ApprovalTask}}
+	resting := out
+	resting.Rests = later(time.Minute)
+	unstaged := web(rollouts.Waiting, rollouts.WindowClosed)
+	unstaged.Strategy = rollouts.Strategy{Name: render.NoStrategy}
+	approved := web(rollouts.Soaking, rollouts.TimedWait, rollouts.Done, rollouts.Soaking)
+	approved.Status.Stages[1].After = []rollouts.Task{{Type: rollouts.ApprovalTask, DoneTime: noon}}
+	last := web(rollouts.Soaking, rollouts.TimedWait, rollouts.Done, rollouts.Done, rollouts.Soaking)
+	every := web(rollouts.Updating, "", rollouts.Done, rollouts.Updating)
+	for _, is := range []rollouts.State{rollouts.Healthy, rollouts.Released, rollouts.Late, rollouts.Suspended, rollouts.Skipped, rollouts.Unchanged} {
+		every = with(every, string(is), rollouts.Cluster{Stage: "early", State: is, Released: noon})
+	}
+	delete(every.Clusters, "e1")
 	for _, tt := range []struct {
 		name     string
 		run      *rollouts.Rollout
@@ -72,7 +91,10 @@ func TestProgress(t *testing.T) {
 		next     metav1.Time
 		commands string
 	}{
-		{"soaking", soaking, "1 healthy; early 2 behind; prod 2 behind", "early begins", later(30 * time.Minute), "waybill rollout stop team/web@8f3a1c2d"},
+		{
+			"soaking", soaking, "1 healthy; early 2 behind; prod 2 behind", "early begins", later(30 * time.Minute),
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
 		{
 			"to be healthy again", web(rollouts.Soaking, rollouts.NotHealthy, rollouts.Soaking), "1 healthy; early 2 behind; prod 2 behind",
 			"canary soaks again when its clusters are healthy",
@@ -80,19 +102,23 @@ func TestProgress(t *testing.T) {
 			"waybill rollout stop team/web@8f3a1c2d",
 		},
 		{
-			"updating, and more to come", with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "1 out, 1 pending; prod 2 behind",
+			"updating, and more to come", with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1",
+				out), "1 out, 1 pending; prod 2 behind",
 			"when they are healthy more clusters of early are released; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d",
 		},
 		{
-			"updating the last", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2", out), "2 out; prod 2 behind",
+			"updating the last", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2",
+				out), "2 out; prod 2 behind",
 			"when they are healthy early waits for an approval; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d",
 		},
 		{
-			"updating two, of which one has less time", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2", longer), "2 out; prod 2 behind",
+			"updating two, of which one has less time", with(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", out), "e2",
+				longer), "2 out; prod 2 behind",
 			"when they are healthy early waits for an approval; what is not by then has failed", later(time.Hour), "waybill rollout stop team/web@8f3a1c2d",
 		},
 		{
-			"approving", web(rollouts.Approving, rollouts.ApprovalMissing, rollouts.Done, rollouts.Approving), "2 pending; prod 2 behind", "with an approval prod begins",
+			"approving", web(rollouts.Approving, rollouts.ApprovalMissing, rollouts.Done,
+				rollouts.Approving), "2 pending; prod 2 behind", "with an approval prod begins",
 			metav1.Time{},
 			"waybill rollout approve team/web@8f3a1c2d early\nwaybill rollout stop team/web@8f3a1c2d",
 		},
@@ -102,7 +128,8 @@ func TestProgress(t *testing.T) {
 			"waybill rollout approve team/web@8f3a1c2d early\nwaybill rollout stop team/web@8f3a1c2d",
 		},
 		{
-			"stopped", with(web(rollouts.Stopped, rollouts.TooManyFailed, rollouts.Done, rollouts.Updating), "e2", failed), "1 failed, 1 pending; prod 2 behind",
+			"stopped", with(web(rollouts.Stopped, rollouts.TooManyFailed, rollouts.Done, rollouts.Updating), "e2",
+				failed), "1 failed, 1 pending; prod 2 behind",
 			"nothing is released until somebody resumes or returns it, or the source changes",
 			metav1.Time{},
 			"waybill rollout return team/web@8f3a1c2d\nwaybill rollout resume team/web@8f3a1c2d",
@@ -112,6 +139,61 @@ func TestProgress(t *testing.T) {
 			"nothing is released until somebody resumes or returns it, or the source changes",
 			metav1.Time{},
 			"waybill rollout resume team/web@8f3a1c2d",
+		},
+		{
+			"an approval before it is past", approvedBefore, "2 pending; prod 2 behind", "prod waits for an approval",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"updating, and then it soaks", with(web(rollouts.Updating, "", rollouts.Updating), "c1",
+				rollouts.Cluster{Stage: "canary", State: rollouts.Failing, Released: noon}),
+			"1 out; early 2 behind; prod 2 behind", "when they are healthy canary has to stay so for 30m",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"resting", with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e1", resting), "1 out, 1 pending; prod 2 behind",
+			"when they are healthy more clusters of early are released",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"waiting", web(rollouts.Waiting, rollouts.WindowClosed), "1 healthy; early 2 behind; prod 2 behind",
+			"canary begins when nothing is in its way",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"waiting, without stages", unstaged, "1 healthy; early 2 behind; prod 2 behind",
+			"every cluster gets it at once when nothing is in its way",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"it soaks, and is not asked for again", approved, "2 pending; prod 2 behind", "prod begins",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{"the last stage", last, "1 pending, 1 late", "the run ends", metav1.Time{}, "waybill rollout stop team/web@8f3a1c2d"},
+		{
+			"it goes back", web(rollouts.Returning, rollouts.Commanded, rollouts.Updating), "early 2 behind; prod 2 behind",
+			"every cluster goes back to the version before, and the run ends",
+			metav1.Time{},
+			"",
+		},
+		{
+			"the end of it", web(rollouts.Finishing, "", rollouts.Done, rollouts.Done, rollouts.Done), "early 2 behind; prod 2 behind",
+			"clusters that the unit leaves lose it, and the run ends",
+			metav1.Time{},
+			"",
+		},
+		{"before the first run", &rollouts.Rollout{}, "", "", metav1.Time{}, ""},
+		{"all is done", &rollouts.Rollout{Status: rollouts.Status{Phase: rollouts.Done, Run: "8f3a1c2d"}}, "", "", metav1.Time{}, ""},
+		{
+			"of every state", every, "1 healthy, 1 out, 1 pending, 1 late, 1 suspended, 1 skipped, 1 unchanged; prod 2 behind", "when they are healthy more clusters of early are released",
+			metav1.Time{},
+			"waybill rollout stop team/web@8f3a1c2d",
 		},
 		{"done but for one", done, "prod 1 behind", "clusters that are behind get it when they can take it", metav1.Time{}, ""},
 	} {
@@ -137,7 +219,10 @@ func TestWhomTheGuardKeepsFromGoingBack(t *testing.T) {
 func TestWhyAClusterShowsNoNewerVersion(t *testing.T) {
 	failed := rollouts.Cluster{Stage: "early", State: rollouts.Failed, Released: noon}
 	stopped := with(web(rollouts.Stopped, rollouts.TooManyFailed, rollouts.Done, rollouts.Updating), "e2", failed)
-	stopped = with(stopped, "e3", rollouts.Cluster{Stage: "early", State: rollouts.Failed, Released: noon, WasUnhealthy: true}) // which does not count
+	stopped = with(stopped, "e3", rollouts.Cluster{
+		Stage: "early", State: rollouts.Failed, Released: noon,
+		WasUnhealthy: true,
+	}) // which does not count
 	for _, tt := range []struct {
 		name string
 		run  *rollouts.Rollout
@@ -148,11 +233,17 @@ func TestWhyAClusterShowsNoNewerVersion(t *testing.T) {
 			"x": "the new version does not want it: it loses what goes out when every stage is over",
 		}},
 		{"waiting", web(rollouts.Waiting, rollouts.WindowClosed), map[string]string{"c1": "", "e1": "early waits for canary, which is waiting"}},
-		{"stopped", stopped, map[string]string{"e1": "early stopped: e2 failed", "e2": "", "p1": "prod waits for early, which stopped: e2 failed"}},
+		{"stopped", stopped, map[string]string{
+			"e1": "early stopped: e2 failed", "e2": "",
+			"p1": "prod waits for early, which stopped: e2 failed",
+		}},
 		{"one is kept from going back", with(web(rollouts.Returning, rollouts.Commanded), "e2", heldBack), map[string]string{
 			"e1": "every cluster goes back", "e2": "every cluster goes back, and the guard holds it",
 		}},
-		{"kept back", web(rollouts.Stopped, rollouts.KeptBack, rollouts.Updating), map[string]string{"p1": "prod waits for canary, which stopped: it went back, and this version is not tried again"}},
+		{
+			"kept back", web(rollouts.Stopped, rollouts.KeptBack, rollouts.Updating),
+			map[string]string{"p1": "prod waits for canary, which stopped: it went back, and this version is not tried again"},
+		},
 	} {
 		got := map[string]string{}
 		for _, c := range progress.Clusters(tt.run) {
@@ -174,5 +265,39 @@ func TestClustersComeByTheirStages(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"c1", "e1", "e2", "p1", "p2", "x"}, names); d != "" {
 		t.Error(d)
+	}
+}
+
+// A unit is told in a line, with the stage that its run is in and why; what of it is behind is counted over all stages.
+func TestAUnitInALine(t *testing.T) {
+	open := progress.Of(with(web(rollouts.Updating, "", rollouts.Done, rollouts.Updating), "e3",
+		rollouts.Cluster{Stage: "early", State: rollouts.Unchanged}))
+	if is := open.String(); is != "team/web by careful: Updating in early: the message" || !open.IsOpen() || open.Behind() != 4 || open.Leaving != 1 {
+		t.Errorf("it is %q, open: %t, %d are behind, and %d leave", is, open.IsOpen(), open.Behind(), open.Leaving)
+	}
+	if early := open.Stages[1].Counts; early.Of != 3 || early.Behind != 2 || early.Finished() != 1 || open.Stages[2].Counts.Finished() != 1 {
+		t.Errorf("its stages are %+v", open.Stages)
+	}
+	over := web(rollouts.Done, "")
+	over.Status.Message = ""
+	over.Clusters = map[string]rollouts.Cluster{
+		"p2": {Stage: "prod", State: rollouts.Late},
+		"z":  {Stage: rollouts.Unmatched, State: rollouts.Late},
+	}
+	done := progress.Of(over)
+	if is := done.String(); is != "team/web by careful: Done" || done.IsOpen() || done.Behind() != 2 || len(done.Stages) != 2 {
+		t.Errorf("it is %q, open: %t, and %d are behind in %+v", is, done.IsOpen(), done.Behind(), done.Stages)
+	}
+}
+
+// A time is written in the largest unit that divides it.
+func TestSpan(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "1m": time.Minute, "90m": 90 * time.Minute, "1h": time.Hour, "48h": 48 * time.Hour, "1m30s": 90 * time.Second, "59s": 59 * time.Second,
+		"1h0m1s": time.Hour + time.Second,
+	} {
+		if is := progress.Span(d); is != want {
+			t.Errorf("%d is %s, want %s", d, is, want)
+		}
 	}
 }
