@@ -2,10 +2,13 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -69,6 +72,14 @@ func TestWhatIsLeftStandsInstead(t *testing.T) {
 	in.Instead = map[int]groups.By[int32]{
 		0: {{Is: kept, Clusters: groups.Of(1)}}, 1: {{Is: Nothing, Clusters: groups.Of(0)}}, 2: {{Is: kept, Clusters: groups.Of(2)}},
 	}
+	for row, want := range []string{"[0 1]", "[1]", "[2]"} {
+		var holders []int32
+		in.Holders(row, func(cluster int32) { holders = append(holders, cluster) })
+		slices.Sort(holders)
+		if got := fmt.Sprint(holders); got != want {
+			t.Errorf("row %d is held by %s, want %s", row, got, want)
+		}
+	}
 	trees := Trees(in)
 	for i, want := range []string{"x=one", "x=kept y=one", "z=kept"} {
 		if got := text(t, trees[i].Folder); got != want {
@@ -80,12 +91,44 @@ func TestWhatIsLeftStandsInstead(t *testing.T) {
 func TestATreeThatStays(t *testing.T) {
 	var blobs manifest.Blobs
 	before := Trees(Input{Rows: rows(&blobs, "x 0:one", "y 0:one"), Blobs: &blobs, Flux: make([]tree.Flux, 1)})[0].Folder
-	in := Input{Rows: rows(&blobs, "x 0:two 1:two 2:two"), Blobs: &blobs, Flux: make([]tree.Flux, 3), Stays: map[int]reason.Reason{0: reason.NotMapped, 2: reason.NotMapped}}
+	in := Input{
+		Rows: rows(&blobs, "x 0:two 1:two 2:two"), Blobs: &blobs, Flux: make([]tree.Flux, 3),
+		Stays: map[int]reason.Reason{0: reason.NotMapped, 2: reason.NotMapped},
+	}
 	in.Flux[0].Before.Built, in.Flux[1].Before.Built = before, before
 	trees := Trees(in)
 	for i, want := range []string{"x=one y=one", "x=two", "x=two"} {
 		if got := text(t, trees[i].Folder); got != want || trees[i].Objects != strings.Count(want, "=") {
 			t.Errorf("cluster %d holds %q, %d objects, want %q", i, got, trees[i].Objects, want)
+		}
+	}
+}
+
+// A virtual cluster holds the same under the names that its namespaces have on its host, in their order; its host holds it as it is written.
+func TestATreeOfAVirtualCluster(t *testing.T) {
+	const clusters = "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: host}, spec: {syncMode: Pull}}\n---\n" +
+		"{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, spec: {syncMode: Pull}, metadata: {name: v, annotations: {waybill.dev/virtual-of: host, " +
+		"waybill.dev/namespace-suffix: -z}}}\n"
+	set, _, _ := policies.Load(object.Decode("all.yaml", []byte(clusters)).Objects, nil)
+	var blobs manifest.Blobs
+	in := Input{
+		Rows: rows(&blobs, "x 0:one 1:one", "y 0:one 1:one"), Blobs: &blobs, Flux: make([]tree.Flux, 2),
+		Virtual: index.Of(set, nil, &index.Memo{}).Virtual,
+	}
+	in.Rows[1].Ref.Namespace = "a-b"
+	for i, want := range []string{"a/configmap/x.yaml a-b/configmap/y.yaml", "a-b-z/configmap/y.yaml a-z/configmap/x.yaml"} {
+		var got []string
+		tr := Trees(in)[i]
+		for path := range tr.Folder.All() {
+			if name, ok := strings.CutPrefix(path, tree.ManifestDir+"/"); ok {
+				got = append(got, name)
+			}
+		}
+		wanted := strings.Fields(want)
+		slices.Sort(got)
+		slices.Sort(wanted)
+		if !slices.Equal(got, wanted) || tr.Objects != 2 || tr.Err != nil {
+			t.Errorf("cluster %d holds %q, want %q: %v", i, got, wanted, tr.Err)
 		}
 	}
 }
