@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan/ingress"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -88,6 +89,16 @@ func TestWhereTrafficLeads(t *testing.T) {
 		{"a route to what no cluster has", routeOf, goes("HTTPRoute", everybody, "") + front, "eu-1 api; us-1 BackendMissing found, and lacks; us-2 BackendMissing found, and lacks", []string{"HTTPRoute shop/front: spec.rules[0].backendRefs[0].name: there is neither Service/shop/api nor a ServiceImport of it in us-1, us-2"}},
 		{"a route to an import of which nothing is derived", routeOf, goes("HTTPRoute", "us-1", "") + goes("ServiceImport", "us-1", "") + goes("Service", "us-2", "") + front + imports + api, "us-1 BackendMissing found, and lacks", []string{"HTTPRoute shop/front: spec.rules[0].backendRefs[0].name: no Service is derived from ServiceImport.multicluster.x-k8s.io/shop/api in us-1"}},
 		{"a route to a port that is not there", routeOf, goes("HTTPRoute", everybody, "") + goes("Service", everybody, "") + strings.Replace(front, "port: 80", "port: 81", 1) + api, "eu-1 api; us-1 BackendMissing found api, and lacks; us-2 BackendMissing found api, and lacks", []string{"HTTPRoute shop/front: spec.rules[0].backendRefs[0].name: Service/shop/api has no port with the number 81 in us-1, us-2"}},
+		{"a route to a cluster that is not registered", routeOf, goes("HTTPRoute", "us-1, gone", "") + goes("Service", everybody, "") + front + api, "us-1 api found api", nil},
+		{
+			"a route to two things that are not there", routeOf, goes("HTTPRoute", "us-1", "") + goes("Service", everybody, "") +
+				strings.Replace(front, "port: 80}", "port: 80}, {group: multicluster.x-k8s.io, kind: ServiceImport, name: web, port: 80}, {group: multicluster.x-k8s.io, kind: ServiceImport, name: api, port: 81}", 1) + api,
+			"us-1 BackendMissing found api, and lacks",
+			[]string{
+				"HTTPRoute shop/front: spec.rules[0].backendRefs[1].name: there is neither Service/shop/web nor a ServiceImport of it in us-1",
+				"HTTPRoute shop/front: spec.rules[0].backendRefs[2].name: Service/shop/api has no port with the number 81 in us-1",
+			},
+		},
 		{"a route without a port", routeOf, goes("HTTPRoute", "us-1", "") + goes("Service", everybody, "") + strings.Replace(front, ", port: 80", "", 1) + api, "us-1 api found api", nil},
 		{"two routes lead to what is not there", routeOf, goes("HTTPRoute", "us-1", "") + strings.Replace(front, "rules: [", "rules: [{backendRefs: [{group: multicluster.x-k8s.io, kind: ServiceImport, name: api, port: 80}]}, ", 1), "us-1 BackendMissing found, and lacks", []string{"HTTPRoute shop/front: spec.rules[0].backendRefs[0].name: there is neither Service/shop/api nor a ServiceImport of it in us-1", "HTTPRoute shop/front: spec.rules[1].backendRefs[0].name: there is neither Service/shop/api nor a ServiceImport of it in us-1"}},
 		{"a route where nothing is rewritten", routeOf, goes("HTTPRoute", "eu-1", "") + front, "eu-1 api", nil},
@@ -124,5 +135,21 @@ func TestWhereTrafficLeads(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is said of a backend that is not there has the place in the source, and what would help.
+func TestWhatHelpsABackend(t *testing.T) {
+	text := fleet + goes("HTTPRoute", "us-1", "") + goes("Service", "us-1", "") + api + strings.Replace(front, "port: 80}", "port: 81}, {group: multicluster.x-k8s.io, kind: ServiceImport, name: web, port: 80}", 1)
+	_, res := write(t, text)
+	if len(res.Written.Diags) != 2 {
+		t.Fatalf("it says %v", res.Written.Diags)
+	}
+	port, service := res.Written.Diags[0], res.Written.Diags[1]
+	if port.Code != diag.IngressPort || !strings.HasPrefix(port.Hint, "it has ") || !strings.Contains(port.Hint, "80") || port.Pos.Line == 0 {
+		t.Errorf("of the port it says %+v", port)
+	}
+	if service.Code != diag.IngressBackend || !strings.HasPrefix(service.Hint, "place Service/shop/web there") || service.Pos.Line == 0 {
+		t.Errorf("of the Service it says %+v", service)
 	}
 }
