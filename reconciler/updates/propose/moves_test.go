@@ -139,3 +139,35 @@ func TestSubscribes(t *testing.T) {
 		t.Error("a Helm repository has no tags")
 	}
 }
+
+// A controller asks what the tag of a chart stands for once in an interval, whatever moves meanwhile, and again where it got no answer.
+func TestATagIsAskedForOnceInAnInterval(t *testing.T) {
+	w, of, moves := followed(t, "")
+	by := &failing{registries: w.registry, left: 1}
+	w.proposer.Registries = func(render.ConfigSpec) (propose.Registry, propose.Catalog, error) { return by, of, nil }
+	k := w.loop()
+	looks := func(span time.Duration, want int) {
+		t.Helper()
+		before := by.left
+		w.looks(k, span)
+		if asked := before - by.left; asked != want {
+			t.Errorf("at %s it was asked %d times, want %d", w.now.Format(time.TimeOnly), asked, want)
+		}
+	}
+	looks(time.Minute, 1) // which is not answered
+	looks(time.Minute, 1)
+	moves("d")
+	for _, text := range []string{"a: b\n", "a: c\n"} {
+		w.source["other.yaml"] = text
+		w.commit()
+		looks(time.Minute, 0)
+	}
+	if len(w.forge.all) > 0 {
+		t.Error("what moved within the interval is proposed")
+	}
+	looks((&updates.Subscription{Chart: &updates.Chart{}}).Interval()-4*time.Minute, 0)
+	w.looks(k, 5*time.Minute)
+	if len(w.forge.all) != 1 {
+		t.Errorf("after it there are %d pull requests", len(w.forge.all))
+	}
+}
