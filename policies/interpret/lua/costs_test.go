@@ -37,6 +37,7 @@ func TestEveryStepIsAStep(t *testing.T) {
 		{"a long text as a number, negative", "local a = ('1'):rep(1e6) while true do local d = pcall(function() return -a end) end"},
 		{"a long text as the bound of a loop", "local a = ('1'):rep(1e6) while true do pcall(function() for i = 1, a do return end; end) end"},
 		{"tonumber", "local a = ('1'):rep(1e6) while true do tonumber(a) end"},
+		{"os.time", "local a = ('1'):rep(1e6) local t = {year = a, month = a, day = a} while true do pcall(os.time, t) end"},
 		{"math.floor", "local a = ('1'):rep(1e6) while true do pcall(math.floor, a) end"},
 		{"an error with a long text", "local a = ('x'):rep(1e6) while true do pcall(error, a) end"},
 		{"an assertion with a long text", "local a = ('x'):rep(1e6) while true do pcall(assert, false, a) end"},

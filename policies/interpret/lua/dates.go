@@ -2,6 +2,8 @@ package lua
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,8 +37,8 @@ func seconds(l *glua.LState) int {
 		case glua.LNumber:
 			return int(v)
 		case glua.LString:
-			if n, ok := glua.LVAsNumber(v), glua.LVCanConvToString(v); ok {
-				return int(n)
+			if n, ok := said(string(v)); ok {
+				return n
 			}
 		}
 		if otherwise < 0 {
@@ -48,6 +50,23 @@ func seconds(l *glua.LState) int {
 		field("hour", 12), field("min", 0), field("sec", 0), 0, time.UTC)
 	l.Push(glua.LNumber(at.Unix()))
 	return 1
+}
+
+// longest is how long a string may be that says a number of a time. A longer one takes long to read.
+const longest = 100
+
+// said is the number that a string says, in decimal or, behind 0x, in hexadecimal; false for one that says none.
+func said(text string) (int, bool) {
+	if len(text) > longest {
+		return 0, false
+	}
+	text = strings.ToLower(strings.TrimSpace(text))
+	if digits, isHex := strings.CutPrefix(text, "0x"); isHex {
+		n, err := strconv.ParseInt(digits, 16, 64)
+		return int(n), err == nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return int(n), err == nil && math.Abs(n) < 1<<53
 }
 
 // date is os.date of a format and a time in seconds.
