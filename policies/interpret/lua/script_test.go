@@ -142,6 +142,8 @@ func TestCompileErrors(t *testing.T) {
 		{"not Lua", "local x = 1\nfunction F( return 1 end", 2, "syntax error near 'return'"},
 		{"no end", "function F()\n", 0, "syntax error at the end of the script"},
 		{"a string without an end", "x = 1\nx = 'abc", 0, "unterminated string at the end of the script"},
+		{"a name that takes long to look up", "x = 1\nlocal " + strings.Repeat("a", 2000) + " = 1", 2, "a name has 2000 bytes, more than"},
+		{"a parameter that does", "function F(" + strings.Repeat("a", 2000) + ") end", 1, "a name has 2000 bytes, more than"},
 		{"a break outside of a loop", "\nbreak", 2, "no loop to break"},
 		{"too deep", "x = " + strings.Repeat("{", 300) + strings.Repeat("}", 300), 1, "the script nests more than 200 deep"},
 		{"too long", strings.Repeat(" ", 300<<10), 0, "the script has 307200 bytes, more than 65536"},
