@@ -16,28 +16,29 @@ import (
 func TestTheLibrary(t *testing.T) {
 	const noon = "1795867507" // 2026-11-28T12:05:07Z, a Saturday
 	for expression, want := range map[string]any{
-		`os.date("!%w %% %q %", ` + noon + `)`:                                      "6 % %q %",
-		`os.date("%Y-%m-%dT%H:%M:%SZ", ` + noon + `)`:                               "2026-11-28T12:05:07Z",
-		`os.date("%a %A %b %B %y %j %p %I %z %D %F %T %x %X", ` + noon + `)`:        "Sat Saturday Nov November 26 332 PM 12 +0000 11/28/26 2026-11-28 12:05:07 11/28/26 12:05:07",
-		`os.date(nil, ` + noon + `)`:                                                "Sat Nov 28 12:05:07 2026",
-		`os.date("!*t", ` + noon + `).wday`:                                         int64(7),
-		`os.date("*t", ` + noon + `).yday`:                                          int64(332),
+		`os.date("!%w %% %q %", ` + noon + `)`:                               "6 % %q %",
+		`os.date("%Y-%m-%dT%H:%M:%SZ", ` + noon + `)`:                        "2026-11-28T12:05:07Z",
+		`os.date("%a %A %b %B %y %j %p %I %z %D %F %T %x %X", ` + noon + `)`: "Sat Saturday Nov November 26 332 PM 12 +0000 11/28/26 2026-11-28 12:05:07 11/28/26 12:05:07",
+		`os.date(nil, ` + noon + `)`:                                         "Sat Nov 28 12:05:07 2026",
+		`os.date("!*t", ` + noon + `).wday`:                                  int64(7),
+		`os.date("*t", ` + noon + `).yday`:                                   int64(332),
+		`(function() local d = os.date("*t", ` + noon + `); return table.concat({d.year, d.month, d.day, d.hour, d.min, d.sec, d.wday, d.yday}, " ") end)()`: "2026 11 28 12 5 7 7 332",
 		`os.date("*t", ` + noon + `).isdst`:                                         false,
 		`os.time({year = 2026, month = 11, day = 28, hour = 12, min = 5, sec = 7})`: int64(1795867507),
 		`os.time({year = "2026", month = "11", day = "28", hour = "x"})`:            int64(1795867200),
 		`os.time({year = 2026, month = 11, day = 28})`:                              int64(1795867200),
-		`os.difftime(7, 5)`:                                                         int64(2),
-		`string.format("%q", 'a"b\\c\nd\re\0f')`:                                    "\"a\\\"b\\\\c\\\nd\\re\\000f\"",
-		`string.reverse("abc")`:                                                     "cba",
-		`string.reverse("")`:                                                        "",
-		`table.concat({"a", "b", "c"}, "-", 0, 9)`:                                  "a-b-c",
-		`table.concat({"a", "b", "c"}, "-", 2)`:                                     "b-c",
-		`table.concat({"a", 1, 2.5}, ", ")`:                                         "a, 1, 2.5",
-		`table.concat({"a", "b"}, "-", 2, 1)`:                                       "",
-		`table.concat({})`:                                                          "",
-		`tostring(table.remove({}))`:                                                "nil",
-		`tostring(table.remove({"a"}, 2))`:                                          "nil",
-		`tostring(table.remove({"a"}, 0))`:                                          "nil",
+		`os.difftime(7, 5)`:                        int64(2),
+		`string.format("%q", 'a"b\\c\nd\re\0f')`:   "\"a\\\"b\\\\c\\\nd\\re\\000f\"",
+		`string.reverse("abc")`:                    "cba",
+		`string.reverse("")`:                       "",
+		`table.concat({"a", "b", "c"}, "-", 0, 9)`: "a-b-c",
+		`table.concat({"a", "b", "c"}, "-", 2)`:    "b-c",
+		`table.concat({"a", 1, 2.5}, ", ")`:        "a, 1, 2.5",
+		`table.concat({"a", "b"}, "-", 2, 1)`:      "",
+		`table.concat({})`:                         "",
+		`tostring(table.remove({}))`:               "nil",
+		`tostring(table.remove({"a"}, 2))`:         "nil",
+		`tostring(table.remove({"a"}, 0))`:         "nil",
 		`(function() local t = {1, 2}; table.insert(t, 2, nil); t[2] = 3; return table.concat(t, ",") end)()`:                                                  "1,3,2",
 		`(function() local all = {}; for a in pairs({a = 1}) do for b in pairs({b = 1}) do table.insert(all, a .. b) end end; return table.concat(all) end)()`: "ab",
 		`table.remove({"a", "b", "c"}, 2)`: "b",
@@ -133,6 +134,22 @@ func TestABudget(t *testing.T) {
 	}
 	if left := 1_000_000 - b.Spent(); b.Draw(left+1) || !b.Draw(left) || b.Spent() != 1_000_000 || b.Draw(1) || !b.Draw(0) {
 		t.Errorf("of %d that were left are %d now", left, 100_000-b.Spent())
+	}
+	b.Renew()
+	many := b.Answer()
+	for range 24 { // 2,000 steps each but the first
+		if _, err := many.Call(script, lua.Kube{}, "Little"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := b.Spent()
+	for range 10 {
+		if _, err := many.Call(script, lua.Kube{}, "Little"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if more := b.Spent() - own; own != 0 || more < 16_000 || more > 20_000 { // what was left of its own is drawn first
+		t.Errorf("24 cheap calls of one answer draw %d, and 10 more %d", own, more)
 	}
 	if b.Renew(); b.Spent() != 0 {
 		t.Errorf("renewed, %d are spent", b.Spent())
