@@ -226,7 +226,8 @@ func TestWhatOthersSayWasApplied(t *testing.T) {
 			s.annotations = published.ReplacesAnnotation + ": " + lost.String()
 			s.reader.Shared, s.reader.Key = tt.shared, tt.key
 			c := s.asks()
-			if taken, state := slices.Contains(c["eu"].After, lost), slices.Contains(c[state.Branch].After, lost); taken != tt.taken || state != tt.state {
+			taken, state := slices.Contains(c["eu"].After, lost), slices.Contains(c[state.Branch].After, lost)
+			if taken != tt.taken || state != tt.state {
 				t.Errorf("it continues %+v", c)
 			}
 		})

@@ -157,7 +157,9 @@ func TestAReleaseThatDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Totals.Changed != 13 || c.Totals.Added+c.Totals.Removed > 0 || c.Guard != nil || strings.Contains(string(shown), "made-") || strings.Contains(string(shown), "drawn") || !strings.Contains(string(shown), `"path":"data.k","op":"replace","from":"one","to":"two"`) {
+	if c.Totals.Changed != 13 || c.Totals.Added+c.Totals.Removed > 0 || c.Guard != nil ||
+		strings.Contains(string(shown), "made-") || strings.Contains(string(shown), "drawn") ||
+		!strings.Contains(string(shown), `"path":"data.k","op":"replace","from":"one","to":"two"`) {
 		t.Errorf("it shows %s", shown)
 	}
 }

@@ -143,7 +143,8 @@ func TestWhatIsNoIndex(t *testing.T) {
 			data := written(version, sha1.Size, "", only...)
 			data = data[:len(data)-sha1.Size]
 			for end := body; end < len(data); end++ {
-				if got, err := index.Decode(sealed(data[:end:end], sha1.Size), sha1.Size); err == nil || !strings.Contains(err.Error(), "it ends in the middle of an entry") {
+				got, err := index.Decode(sealed(data[:end:end], sha1.Size), sha1.Size)
+				if err == nil || !strings.Contains(err.Error(), "it ends in the middle of an entry") {
 					t.Errorf("version %d with %d bytes of %d: %v, %+v", version, end, len(data), err, got)
 				}
 			}
