@@ -2,7 +2,7 @@
 // fieldsOf draws in which fields manifests differ.
 function fieldsOf(diff) {
   const all = diff.fields.map((f) => el('div', {class: 'field'}, el('code', {}, f.path), ...valuesOf(f)));
-  if (diff.routine) all.push(el('p', {class: 'muted'}, 'and ' + count(diff.routine, 'label or checksum') + ' that follow'));
+  if (diff.routine) all.push(el('p', {class: 'muted'}, 'and ' + (diff.routine === 1 ? '1 label or checksum that follows' : number(diff.routine) + ' labels or checksums that follow')));
   return all;
 }
 
