@@ -70,6 +70,9 @@ func (b *breaks) cluster(name string) string {
 	if known && (was.State != rollouts.Unchanged || b.isSame) && !stays {
 		shows = was.Shows
 	}
+	if last := b.was.Status.Target; shows == last.Commit && s.Base.Is(last) { // another commit published the same version since
+		shows = s.Base.Commit
+	}
 	if isReleased(&was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows || b.isMissed(&was, &e) {
 		return "" // it was withdrawn, or nothing changed
 	}

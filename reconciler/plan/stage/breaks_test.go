@@ -157,3 +157,21 @@ func TestNoVersionBringsItsOwnRules(t *testing.T) {
 	ruledBy("source g7", "f6")
 	ruledBy("source h8", "f6")
 }
+
+// TestAnotherCommitOfTheTarget has one that was skipped where nothing changes show the commit that published the target of the run last,
+// and no other one.
+func TestAnotherCommitOfTheTarget(t *testing.T) {
+	w := newWorld(t, strategies["simple"], four)
+	w.happen(heard("10:00 drops b2 p2; hold p2; same b2 p3 a1; source b2", "10:01 healthy c1", "10:02 skip p3; healthy p1", "10:03 source b3=b2"))
+	w.now = clock("10:04")
+	w.do("source c4")
+	in, was := w.input(), *w.in.Before
+	w.plan()
+	if got := stage.Breaks(in, w.in.Before); len(got) > 0 || w.in.Before.Status.Base.Commit != "b3" {
+		t.Errorf("from %s it breaks %q; the record before is %+v", w.in.Before.Status.Base.Commit, got, was.Clusters)
+	}
+	w.in.Before.Clusters["p3"] = rollouts.Cluster{Stage: "prod", Shows: "a1", State: rollouts.Pending}
+	if got := stage.Breaks(in, w.in.Before); len(got) != 1 {
+		t.Errorf("it breaks %q", got)
+	}
+}
