@@ -503,8 +503,8 @@ const (
 	// RolloutLost: clusters have a new version, and nothing is recorded of its run. They count as
 	// released; the other clusters begin at the first stage.
 	RolloutLost Code = "rollout-lost"
-	// RolloutUnreadable says that the target of a run cannot be read: its commit is not in the clone, or a file of it is broken. What
-	// clusters have stays.
+	// RolloutUnreadable: the commit whose version a run carries out cannot be read: it is not in the clone, or a file of it is broken.
+	// Clusters that wait for it get nothing; what others have stays.
 	RolloutUnreadable Code = "rollout-unreadable"
 	// RolloutClock: the clock is behind the times that were recorded of a staged roll-out. Until it
 	// has caught up no time passes for it.

@@ -54,7 +54,7 @@ func (b *breaks) run() (all []string) {
 // cluster says what of a cluster does not follow; empty for nothing.
 func (b *breaks) cluster(name string) string {
 	s, e := b.is.Status, b.is.Clusters[name]
-	was, known := b.was.Clusters[name]
+	was := b.was.Clusters[name]
 	stays := isReleased(&was) && b.isSame
 	switch isOut := isReleased(&e) && e.State != rollouts.Skipped; {
 	case isOut && e.State != rollouts.Leaving && e.Shows != s.Target.Commit:
@@ -66,13 +66,7 @@ func (b *breaks) cluster(name string) string {
 	case isReleased(&e) || e.State == rollouts.Unchanged || !isOpen(s.Phase):
 		return ""
 	}
-	shows := s.Base.Commit
-	if known && (was.State != rollouts.Unchanged || b.isSame) && !stays {
-		shows = was.Shows
-	}
-	if last := b.was.Status.Target; shows == last.Commit && s.Base.Is(last) { // another commit published the same version since
-		shows = s.Base.Commit
-	}
+	shows := b.shown(name)
 	if isReleased(&was) && b.isSame || b.isSame && !isOpen(b.was.Status.Phase) || e.Shows == shows || b.isMissed(&was, &e) {
 		return "" // it was withdrawn, or nothing changed
 	}
@@ -80,6 +74,17 @@ func (b *breaks) cluster(name string) string {
 		return fmt.Sprintf("shows no version, and was not released since it showed %.12s", shows)
 	}
 	return fmt.Sprintf("shows %.12s, and was not released since it showed %.12s", e.Shows, shows)
+}
+
+// shown is the commit that a cluster shows still which was not released since, by what was recorded of it, if anything was.
+func (b *breaks) shown(name string) string {
+	was, known := b.was.Clusters[name]
+	base, last := b.is.Status.Base, b.was.Status.Target
+	isSince := was.Shows == last.Commit && base.Is(last) // another commit published the same version since
+	if !known || isSince || isReleased(&was) && b.isSame || was.State == rollouts.Unchanged && !b.isSame {
+		return base.Commit
+	}
+	return was.Shows
 }
 
 // isMissed reports a cluster in a run that begins to which what it was to show by the run before did not come, or one that is skipped

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/virtual"
@@ -15,7 +16,6 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
-	"github.com/waybill-dev/waybill/policies/template"
 )
 
 // fleet makes clusters of words: "host", or "v=host/suffix" for a virtual one.
@@ -153,23 +153,28 @@ func TestWhatIsSaid(t *testing.T) {
 		want        string
 	}{
 		{
-			"the host has the namespace of a virtual cluster", "host v=host/one", []string{"ConfigMap/a-one/x 0:5", "ConfigMap/a/x 1:6", "Namespace//a 1:1"},
+			"the host has the namespace of a virtual cluster", "host v=host/one",
+			[]string{"ConfigMap/a-one/x 0:5", "ConfigMap/a/x 1:6", "Namespace//a 1:1"},
 			"all.yaml:9: error: the namespace a of the cluster v and the namespace a-one of the cluster host would both be a-one on the API server of host [namespace-clash]",
 		},
 		{
-			"the host comes last", "v=x/one x", []string{"ConfigMap/a-one/x 1:5", "ConfigMap/a/x 0:6", "Namespace//a 0:1"},
+			"the host comes last", "v=x/one x",
+			[]string{"ConfigMap/a-one/x 1:5", "ConfigMap/a/x 0:6", "Namespace//a 0:1"},
 			"all.yaml:4: error: the namespace a of the cluster v and the namespace a-one of the cluster x would both be a-one on the API server of x [namespace-clash]",
 		},
 		{
-			"two virtual clusters have it", "host v=host/one w=host/x-one", []string{"ConfigMap/a-x/x 1:6", "ConfigMap/a/x 2:6", "Namespace//a 2:1", "Namespace//a-x 1:1"},
+			"two virtual clusters have it", "host v=host/one w=host/x-one",
+			[]string{"ConfigMap/a-x/x 1:6", "ConfigMap/a/x 2:6", "Namespace//a 2:1", "Namespace//a-x 1:1"},
 			"all.yaml:9: error: the namespace a of the cluster w and the namespace a-x of the cluster v would both be a-x-one on the API server of host [namespace-clash]",
 		},
 		{
-			"two lack it, and one does not use it", "host u=host/one v=host/two w=host/three", []string{"ConfigMap/a/x 2:6 3:6"},
+			"two lack it, and one does not use it", "host u=host/one v=host/two w=host/three",
+			[]string{"ConfigMap/a/x 2:6 3:6"},
 			"warning: the namespace a is used in v, w, where no Namespace is sent for it; on the API server it is a-two [namespace-missing]",
 		},
 		{
-			"two want another form", "host v=host/one w=host/two", []string{"ClusterRole//x 1:5 2:6"},
+			"two want another form", "host v=host/one w=host/two",
+			[]string{"ClusterRole//x 1:5 2:6"},
 			"role.yaml:1: error: ClusterRole/x has no namespace, so that there is one of it on the API server of host, and v and w want it in two forms; it stays as it was published [not-shared]",
 		},
 	} {
