@@ -87,6 +87,10 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:03", "healthy p3", "", "Done b2 p4:Skipped"},
 			{"10:04", "-hold p4; absent b3", ": c1", "Updating canary p4:Unchanged"},
 		}},
+		{"one that was to lose all gets the share of one that is lost, and has it: it is released at once, and not by the next plan", "simple", four, []row{
+			{"10:00", "drops b2 p3; source b2", "b2: c1", "Updating canary p3:Leaving"},
+			{"10:01", "edited p3; same b2 p3 x9; drops b2", "", "Updating canary p3:Released"},
+		}},
 		{"files of one are edited, and it is skipped while all is taken away: it shows the base, by which is known what it has", "simple", four, []row{
 			{"10:00", "absent b2; missed c1", "", "Updating canary c1:Released"},
 			{"10:01", "hold c1; edited c1", "", "Updating canary ClusterHeld"},

@@ -74,18 +74,21 @@ func members(v *view, r run) run {
 func placed(v *view, s *rollouts.Status, e rollouts.Cluster, c *Cluster) rollouts.Cluster {
 	switch {
 	case e.State == rollouts.Skipped:
+		return e
 	case c.Leaves && s.Phase != rollouts.Done:
 		return entered(v, e, rollouts.Leaving)
 	case e.State == rollouts.Leaving && isReleased(&e):
 		return released(v, e, s.Target)
 	case e.State == rollouts.Leaving:
-		return entered(v, e, rollouts.Pending)
-	case !isReleased(&e) && e.State != rollouts.Unchanged && !isBack(s) && c.IsTarget && !c.IsBase && (c.Has || v.takesAll(s)):
-		old := e.Evidence
-		e = released(v, e, s.Target) // half of an earlier push, or by a run before
-		if e.Evidence = old; c.Evidence.IsOld {
-			e.Evidence = c.Evidence.Ref
-		}
+		e = entered(v, e, rollouts.Pending)
+	}
+	if isReleased(&e) || e.State == rollouts.Unchanged || isBack(s) || !c.IsTarget || c.IsBase || !c.Has && !v.takesAll(s) {
+		return e
+	}
+	old := e.Evidence
+	e = released(v, e, s.Target) // half of an earlier push, or by a run before
+	if e.Evidence = old; c.Evidence.IsOld {
+		e.Evidence = c.Evidence.Ref
 	}
 	return e
 }
