@@ -47,6 +47,20 @@ func unready(phase corev1.PodPhase, c corev1.PodConditionType, reason string) co
 func TestWords(t *testing.T) {
 	going := in(waiting("ImagePullBackOff"), 0)
 	going.DeletionTimestamp = &metav1.Time{}
+	done := in(waiting("A"), 0)
+	done.Status.Phase = corev1.PodSucceeded
+	both := in(waiting("B"), 0)
+	both.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", State: waiting("B")}, {Name: "a b", State: waiting("B")}}
+	lost := unready(corev1.PodRunning, corev1.PodInitialized, "A")
+	lost.Status.Reason = "NodeLost"
+	failed := in(waiting("A"), 0)
+	failed.Status.Phase, failed.Status.Reason = corev1.PodFailed, "Evicted"
+	quiet := unready(corev1.PodFailed, corev1.PodReady, "A")
+	quiet.Status.Reason = "token=CANARY"
+	passing := unready(corev1.PodRunning, corev1.PodScheduled, "token=CANARY")
+	passing.Status.Conditions = append(passing.Status.Conditions,
+		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: "A"},
+		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "B"})
 	for _, tt := range []struct {
 		name string
 		pods []corev1.Pod
@@ -64,6 +78,18 @@ func TestWords(t *testing.T) {
 		{"not ready", []corev1.Pod{unready(corev1.PodRunning, corev1.PodReady, "ContainersNotReady")}, "[{NotReady  1}]"},
 		{"evicted", []corev1.Pod{{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}}}, "[{Evicted  1}]"},
 		{"a reason that is a message", []corev1.Pod{in(waiting("token=CANARY of x"), 0)}, "[]"},
+		{"well, after it crashed", []corev1.Pod{in(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, 4)}, "[]"},
+		{"ended well, and calls it an error", []corev1.Pod{in(ended("Error", 0), 4)}, "[]"},
+		{"a crash, the first", []corev1.Pod{in(ended("Error", 1), 0)}, "[{Error api 1}]"},
+		{"being made, after the containers that prepare it", []corev1.Pod{in(waiting("PodInitializing"), 0)}, "[]"},
+		{"all is done", []corev1.Pod{done}, "[]"},
+		{"two containers, and one whose name is none", []corev1.Pod{both}, "[{B api 1} {B setup 1}]"},
+		{"a pod that runs and has a reason", []corev1.Pod{lost}, "[]"},
+		{"what a container says, and not the pod", []corev1.Pod{failed}, "[{A api 1}]"},
+		{"a pod that failed with a message", []corev1.Pod{quiet}, "[]"},
+		{"not ready, and not running yet", []corev1.Pod{unready(corev1.PodPending, corev1.PodReady, "A")}, "[]"},
+		{"no node, with a message", []corev1.Pod{unready(corev1.PodPending, corev1.PodScheduled, "token=CANARY")}, "[]"},
+		{"a condition after those that say nothing", []corev1.Pod{passing}, "[{NotReady  1}]"},
 		{"four reasons", []corev1.Pod{in(waiting("D"), 0), in(waiting("C"), 0), in(waiting("B"), 0), in(waiting("A"), 0), in(waiting("D"), 0)}, "[{D api 2} {A api 1} {B api 1}]"},
 	} {
 		got := pods.Words(tt.pods)
@@ -75,23 +101,36 @@ func TestWords(t *testing.T) {
 
 var web = object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 
-// cluster is one with a Deployment whose pod cannot pull its image.
+// cluster is one with a Deployment whose pod cannot pull its image, and pods that are not of it.
 func cluster(t *testing.T) *fake.FakeDynamicClient {
 	t.Helper()
-	pod := in(waiting("ImagePullBackOff"), 0)
-	pod.ObjectMeta = metav1.ObjectMeta{Name: "web-1", Namespace: "shop", Labels: map[string]string{"app": "web"}}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
-	if err != nil {
-		t.Fatal(err)
+	return clusterOf(t, map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}}})
+}
+
+// clusterOf is one whose Deployment has a spec.
+func clusterOf(t *testing.T, spec map[string]any) *fake.FakeDynamicClient {
+	t.Helper()
+	all := []runtime.Object{&unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web", "namespace": "shop"}, "spec": spec,
+	}}}
+	for _, at := range []metav1.ObjectMeta{
+		{Name: "web-1", Namespace: "shop", Labels: map[string]string{"app": "web"}},
+		{Name: "db-1", Namespace: "shop", Labels: map[string]string{"app": "db"}},
+		{Name: "web-1", Namespace: "bank", Labels: map[string]string{"app": "web"}},
+	} {
+		pod := in(waiting("ImagePullBackOff"), 0)
+		pod.ObjectMeta = at
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := &unstructured.Unstructured{Object: content}
+		of.SetAPIVersion("v1")
+		of.SetKind("Pod")
+		all = append(all, of)
 	}
-	of := &unstructured.Unstructured{Object: content}
-	of.SetAPIVersion("v1")
-	of.SetKind("Pod")
-	d := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web", "namespace": "shop"},
-		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}}},
-	}}
-	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{{Version: "v1", Resource: "pods"}: "PodList"}, of, d)
+	kinds := map[schema.GroupVersionResource]string{{Version: "v1", Resource: "pods"}: "PodList"}
+	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, all...)
 }
 
 // Pods are asked for when an object has not been healthy for half a minute, then once a minute, and no more when it is healthy; that
