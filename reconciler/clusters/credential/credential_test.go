@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
 		spec    karmada.ClusterSpec
 		allow   []string
 		want    string // server, token and proxy
-		refused string
+		refused string // all that follows as well, where a line ends it
 	}{
 		{name: "the Secret says where", secret: data{"caBundle": ca, "token": "s3cret\n", "apiEndpoint": at}, want: at + " s3cret "},
 		{name: "both say the same", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at}, spec: karmada.ClusterSpec{APIEndpoint: at}, want: at + " s3cret "},
@@ -95,6 +96,26 @@ func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
 		{name: "a file of this machine's", secret: data{"value": fmt.Sprintf(kubeconfig, "", "tokenFile: /var/run/token")}, refused: "names a file"},
 		{name: "a file as a certificate", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-certificate: a, client-key: b")}, refused: "names a file"},
 		{name: "a file as an authority", secret: data{"value": fmt.Sprintf(kubeconfig, ", certificate-authority: ca.crt", "token: s3cret")}, refused: "names a file"},
+		{name: "a file as a certificate alone", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-certificate: a")}, refused: "names a file"},
+		{name: "a file as a key alone", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-key: b")}, refused: "names a file"},
+		{name: "two tokens", secret: data{"caBundle": ca, "token": "s3cret or CANARY", "apiEndpoint": at}, refused: "token is none"},
+		{name: "no URL", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "https://[::1"}, refused: "https://HOST:PORT"},
+		{name: "no host", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "https:///api"}, refused: "https://HOST:PORT"},
+		{name: "a user", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "https://CANARY@api.example.com"}, refused: "https://HOST:PORT"},
+		{name: "space around the endpoint", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at + "\n"}, want: at + " s3cret "},
+		{
+			name: "a proxy that is no URL", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at},
+			spec: karmada.ClusterSpec{ProxyURL: "http://[::1"}, allow: []string{"::/0"}, refused: "was not allowed\n",
+		},
+		{
+			name: "a proxy without a host", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at},
+			spec: karmada.ClusterSpec{ProxyURL: "proxy"}, allow: []string{"proxy"}, refused: "was not allowed\n",
+		},
+		{
+			name: "both keys of a kubeconfig", want: "https://api.example.com s3cret ",
+			secret: data{"value": fmt.Sprintf(kubeconfig, "", "token: s3cret"), "value.yaml": fmt.Sprintf(kubeconfig, "", "token: other")},
+		},
+		{name: "both forms, by Flux's other key", secret: data{"value.yaml": fmt.Sprintf(kubeconfig, "", "token: s3cret"), "token": ""}, refused: "both"},
 		{name: "no kubeconfig", secret: data{"value": "CANARY: ["}, refused: "cannot be read"},
 		{name: "another Secret", secret: data{"password": "CANARY"}, refused: "neither"},
 	} {
@@ -105,7 +126,7 @@ func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
 			}
 			got, err := credential.Read(&karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}, Spec: c.spec}, secret, hosts(t, c.allow...))
 			if c.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), c.refused) || strings.Contains(err.Error(), "CANARY") || strings.Contains(err.Error(), "s3cret") {
+				if err == nil || !strings.Contains(err.Error()+"\n", c.refused) || strings.Contains(err.Error(), "CANARY") || strings.Contains(err.Error(), "s3cret") {
 					t.Errorf("the error is %v; it should say %q", err, c.refused)
 				}
 				return
@@ -119,8 +140,11 @@ func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
 			if d := cmp.Diff(c.want, server.Server+" "+user.Token+" "+server.ProxyURL); d != "" {
 				t.Error(d)
 			}
-			if server.InsecureSkipTLSVerify {
-				t.Error("the certificate is not verified")
+			if server.InsecureSkipTLSVerify || string(server.CertificateAuthorityData) != c.secret["caBundle"] {
+				t.Errorf("the certificate is not verified by the authority: %+v", server)
+			}
+			if got.ProxyHeader != nil {
+				t.Errorf("a proxy is told %v", got.ProxyHeader)
 			}
 		})
 	}
@@ -163,6 +187,7 @@ func TestHosts(t *testing.T) {
 		{"*.example.com", "https://example.com", false},
 		{"*.example.com", "https://evilexample.com", false},
 		{"10.0.0.0/8", "https://10.1.2.3:6443", true},
+		{"10.9.0.0/8", "https://10.1.2.3:6443", true},
 		{"10.0.0.0/8", "https://11.1.2.3:6443", false},
 		{"10.0.0.0/8", "https://10.evil.net", false},
 		{"10.0.0.0/8", "https://[::ffff:10.1.2.3]:6443", true},
@@ -177,9 +202,36 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s allows %s: %v", c.allow, c.endpoint, err)
 		}
 	}
-	for _, text := range []string{"", "*", "*.", "https://a", "a/b", "*.a:443", "a.*.com", "a@b", "10.0.0.0/99"} {
+	for _, text := range []string{"", "*", "*.", "https://a", "a/b", "*.a:443", "a.*.com", "a@b", "10.0.0.0/99", "[::1", "a b", ":443"} {
 		if _, err := (credential.Hosts{}).With(text); err == nil {
 			t.Errorf("%q is taken for a host", text)
+		}
+	}
+}
+
+// Hosts that have one more leave those that they were made of as they are.
+func TestHostsWithOneMore(t *testing.T) {
+	secret := map[string][]byte{"caBundle": certificate(t), "token": []byte("t")}
+	for _, form := range []string{"h%d.example.com", "h%d.example.com:443", "*.%d.example.com", "10.%d.0.0/16"} {
+		at := func(i int) string { return fmt.Sprintf(form, i) }
+		all := hosts(t, at(1), at(2), at(3))
+		made := map[int]credential.Hosts{}
+		for _, i := range []int{4, 5} {
+			more, err := all.With(at(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[i] = more
+		}
+		made[0] = all
+		for with, h := range made {
+			for i := 1; i <= 5; i++ {
+				endpoint := "https://" + strings.NewReplacer("*", "a", ".0.0/16", ".0.1").Replace(at(i))
+				_, err := credential.Read(&karmada.Cluster{Spec: karmada.ClusterSpec{APIEndpoint: endpoint}}, secret, h)
+				if want := i <= 3 || i == with; (err == nil) != want {
+					t.Errorf("%s, with %d: %s is allowed: %v", form, with, endpoint, err)
+				}
+			}
 		}
 	}
 }
@@ -189,6 +241,8 @@ func TestLifetime(t *testing.T) {
 		return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
 	}
 	cert, sooner := certificate(t), ends.Add(-time.Hour)
+	key := []byte("-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n")
+	none := []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
 	type lifetime = credential.Lifetime
 	for _, c := range []struct {
 		name  string
@@ -206,7 +260,21 @@ func TestLifetime(t *testing.T) {
 		{"a certificate", cert, "", lifetime{begins, ends}},
 		{"both", cert, jwt(fmt.Sprintf(`{"exp":%d}`, sooner.Unix())), lifetime{Until: sooner}},
 		{"both, the certificate sooner", cert, jwt(fmt.Sprintf(`{"exp":%d}`, ends.Add(time.Hour).Unix())), lifetime{begins, ends}},
-		{"no certificate", []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), "", lifetime{}},
+		{"no certificate", none, "", lifetime{}},
+		{"a certificate after a key", append(key, cert...), "", lifetime{begins, ends}},
+		{"a certificate before another", append(slices.Clone(cert), none...), "", lifetime{begins, ends}},
+		{"a certificate after one that is none", append(none, cert...), "", lifetime{}},
+		{"a certificate, and a token without an end", cert, jwt(`{"iat":1}`), lifetime{begins, ends}},
+		{"a token without a header", nil, strings.TrimPrefix(jwt(`{"exp":1}`), "e30"), lifetime{}},
+		{"a token without a signature", nil, strings.TrimSuffix(jwt(`{"exp":1}`), ".c2ln"), lifetime{}},
+		{"a token of four parts", nil, jwt(`{"exp":1}`) + ".c2ln", lifetime{}},
+		{"a token whose claims are no base64", nil, "e30.===.c2ln", lifetime{}},
+		{"a token whose claims are none", nil, jwt(`[]`), lifetime{}},
+		{"a token half of whose claims are none", nil, jwt(`{"exp":1,"iat":"x"}`), lifetime{}},
+		{"a token that ended when time began", nil, jwt(`{"exp":0,"iat":5}`), lifetime{}},
+		{"a token that ended before", nil, jwt(`{"exp":-5}`), lifetime{}},
+		{"a token that ends in the last year", nil, jwt(`{"exp":253402300799}`), lifetime{Until: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}},
+		{"a token that ends a second later", nil, jwt(`{"exp":253402300800}`), lifetime{}},
 	} {
 		if got := credential.LifetimeOf(c.cert, c.token); !got.From.Equal(c.want.From) || !got.Until.Equal(c.want.Until) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -230,6 +298,8 @@ func TestWhenACredentialIsAboutToEnd(t *testing.T) {
 		{15 * time.Minute, 2 * time.Minute, false, true},
 		{0, 8 * day, true, false},
 		{0, 6 * day, true, true},
+		{0, -day, true, true},
+		{day - time.Second, 5 * time.Hour, false, false},
 	} {
 		l := credential.Lifetime{Until: ends}
 		if c.lasts > 0 {
@@ -250,16 +320,20 @@ func TestASecretStandsAlone(t *testing.T) {
 kind: Config
 current-context: other
 clusters:
-- {name: one, cluster: {server: "https://one.example.com", tls-server-name: kubernetes}}
+- {name: one, cluster: {server: "https://one.example.com", tls-server-name: kubernetes, extensions: [{name: minikube, extension: {a: b}}]}}
 - {name: two, cluster: {server: "https://two.example.com"}}
 users:
-- {name: me, user: {tokenFile: /nowhere}}
+- {name: me, user: {tokenFile: /nowhere, extensions: [{name: minikube, extension: {a: b}}]}}
+- {name: files, user: {client-certificate: /nowhere, client-key: /nowhere}}
 - {name: you, user: {token: CANARY}}
 - {name: runs, user: {exec: {command: aws, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}}
 contexts:
 - {name: kind-one, context: {cluster: one, user: me, namespace: shop}}
 - {name: other, context: {cluster: two, user: you}}
 - {name: runs, context: {cluster: two, user: runs}}
+- {name: files, context: {cluster: two, user: files}}
+- {name: nobody, context: {cluster: two}}
+- {name: nowhere, context: {user: you}}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -268,8 +342,10 @@ contexts:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(text), "CANARY") {
-		t.Errorf("somebody else's token is in it:\n%s", text)
+	for _, not := range []string{"CANARY", "minikube", "nowhere", "namespace"} {
+		if strings.Contains(string(text), not) {
+			t.Errorf("%s is in it:\n%s", not, text)
+		}
 	}
 	var secret struct {
 		Kind       string
@@ -298,7 +374,17 @@ contexts:
 	if got := k.AuthInfos["eu-1"].Token; got != "s3cret" {
 		t.Errorf("the token is %q", got)
 	}
-	if _, err := credential.Secret("eu-1", config, "runs", ""); err == nil || !strings.Contains(err.Error(), "aws") {
-		t.Errorf("a program is copied: %v", err)
+	for context, why := range map[string]string{
+		"runs": "aws", "files": "/nowhere", "nobody": "no cluster or no user", "nowhere": "no cluster or no user", "unknown": "cannot locate context",
+	} {
+		if text, err := credential.Secret("eu-1", config, context, ""); err == nil || !strings.Contains(err.Error(), why) || text != nil {
+			t.Errorf("the context %s: %s, %v, want %q", context, text, err, why)
+		}
+	}
+	if text, err := credential.Secret("eu-1", config, "other", "s3cret"); err != nil || !strings.Contains(string(text), "token: CANARY\n") {
+		t.Errorf("a token that the context has is not kept: %v\n%s", err, text)
+	}
+	if config.CurrentContext != "other" || len(config.Contexts) != 6 || config.AuthInfos["me"].TokenFile != "/nowhere" {
+		t.Errorf("the kubeconfig itself has changed: %+v", config)
 	}
 }
