@@ -55,6 +55,11 @@ func TestAHostIsAsked(t *testing.T) {
 			},
 		},
 		{
+			name: "other refs are hidden from who writes", config: []string{"receive.hideRefs", "refs/waybill"},
+			want:  probe.Host{Bus: exchange.Branch, Unasked: true},
+			tries: []string{"refs write: hidden ref", "heads write", "heads read", "heads replace", "heads delete"},
+		},
+		{
 			name: "nothing is deleted", hook: "#!/bin/sh\nwhile read old new ref; do case $new in *[1-9a-f]*) ;; *) echo it stays; exit 1;; esac; done\n",
 			want:  probe.Host{Bus: exchange.Refs, Unasked: true},
 			tries: []string{"refs write", "refs read", "refs replace", "refs delete: it stays"},
