@@ -2,9 +2,13 @@ package inventory
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,9 +30,12 @@ func TestRound(t *testing.T) {
 	}}
 	wants := []Want{{Ref: ref("changed"), Changes: true}, {Ref: ref("same")}, {Ref: ref("new"), Changes: true, Keeps: true}}
 
-	began := had.Begin(blob("c2"), wants, []object.Ref{ref("gone")})
+	began := had.Begin(blob("c2"), wants, []object.Ref{ref("gone"), ref("nowhere")})
 	leaving := one
 	leaving.Leaving = true
+	if began.Commit != blob("c2") || began.Identity != had.Identity || !began.Settled {
+		t.Errorf("the round began as %+v", began)
+	}
 	want := map[object.Ref]Entry{
 		ref("changed"): {Source: "s1", UID: "u1"},
 		ref("same"):    one,
@@ -57,6 +64,9 @@ func TestRound(t *testing.T) {
 	}).Ended()
 	want[ref("changed")] = two
 	delete(want, ref("gone"))
+	if unsettled := (Inventory{}); !ended.Settled || !unsettled.Ended().Settled {
+		t.Error("a round that ended is not settled")
+	}
 	if diff := cmp.Diff(want, ended.Entries); diff != "" {
 		t.Errorf("after the round (-want +got):\n%s", diff)
 	}
@@ -138,6 +148,9 @@ func TestLostShard(t *testing.T) {
 	if i, err := Decode(x); err != nil || !i.Settled {
 		t.Fatalf("settled %v, %v", i.Settled, err)
 	}
+	if x.Head.Shards != 4 || len(x.Shards) != 4 {
+		t.Errorf("3000 entries take %d shards, and the head says %d", len(x.Shards), x.Head.Shards)
+	}
 	x.Shards[1] = nil
 	i, err := Decode(x)
 	if err != nil || i.Settled || len(i.Entries) == 0 || len(i.Entries) == 3000 {
@@ -150,11 +163,24 @@ func TestWhatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	id := blob("x").String()
 	for name, broken := range map[string]func(*Encoded){
 		"a form to come": func(x *Encoded) { x.Head.Format = 2 },
+		"no form":        func(x *Encoded) { x.Head.Format = 0 },
 		"no commit":      func(x *Encoded) { x.Head.Commit = "main" },
-		"no gzip":        func(x *Encoded) { x.Shards[0] = []byte("x") },
-		"cut short":      func(x *Encoded) { x.Shards[0] = x.Shards[0][:len(x.Shards[0])-9] },
+		"no state":       func(x *Encoded) { x.Head.State = "state" },
+		"no sync":        func(x *Encoded) { x.Head.SyncCommit = "sync" },
+		"no JSON":        func(x *Encoded) { x.Shards[0] = shard(t, `["","a"`) },
+		"too few texts":  func(x *Encoded) { x.Shards[0] = shard(t, `["","Pod","shop","a","u","","","s"]`) },
+		"too many texts": func(x *Encoded) { x.Shards[0] = shard(t, `["","Pod","shop","a","u","","","s","",""]`) },
+		"an odd flag":    func(x *Encoded) { x.Shards[0] = shard(t, `["","Pod","shop","a","u","`+id+`","1","s","kxl"]`) },
+		"an odd content": func(x *Encoded) { x.Shards[0] = shard(t, `["","Pod","shop","a","u","blob","1","s","k"]`) },
+		"odd fields":     func(x *Encoded) { x.Shards[0] = shard(t, `["","Pod","shop","a","u","`+id+`","fields","s","l"]`) },
+		"a line too long": func(x *Encoded) {
+			x.Shards[0] = shard(t, `["","Pod","shop","a","u","`+id+`","1","`+strings.Repeat("s", 64<<10)+`",""]`)
+		},
+		"no gzip":   func(x *Encoded) { x.Shards[0] = []byte("x") },
+		"cut short": func(x *Encoded) { x.Shards[0] = x.Shards[0][:len(x.Shards[0])-9] },
 	} {
 		x := Encoded{Head: good.Head, Shards: slices.Clone(good.Shards)}
 		if broken(&x); x.Head == good.Head && bytes.Equal(x.Shards[0], good.Shards[0]) {
@@ -163,6 +189,76 @@ func TestWhatCannotBeRead(t *testing.T) {
 		if i, err := Decode(x); err == nil {
 			t.Errorf("%s: it was read as %+v", name, i)
 		}
+	}
+}
+
+// shard packs a line as it is.
+func shard(t *testing.T, line string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zip := gzip.NewWriter(&b)
+	_, err := zip.Write([]byte(line + "\n"))
+	if err = errors.Join(err, zip.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestHeadAndEntriesComeBack encodes inventories with and without each field, and compares what is written, and what is read again.
+func TestHeadAndEntriesComeBack(t *testing.T) {
+	commit, state, synced, content := blob("c"), blob("state"), blob("synced"), blob("content")
+	whole := Inventory{
+		Identity: Identity{"git/fleet", "eu-1", "k"}, Commit: commit, State: state, Settled: true,
+		Sync: Sync{Commit: synced, Phase: "PreSync", Failed: true},
+		Entries: map[object.Ref]Entry{
+			{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "a<b"}: {Content: content, Source: "s1", UID: "u1", Fields: 0xffffffffffffffff},
+			{Kind: "Namespace", Name: "shop"}:                                   {Keeps: true, Leaving: true},
+			{Kind: "Secret", Namespace: "shop", Name: "kept"}:                   {Fields: 16, Keeps: true},
+			{Kind: "Secret", Namespace: "shop", Name: "leaving"}:                {UID: "u2", Leaving: true},
+		},
+	}
+	head := Head{
+		Format: 1, Owner: "git/fleet", Cluster: "eu-1", UID: "k", Commit: commit.String(), State: state.String(), Settled: true, Shards: 1,
+		SyncCommit: synced.String(), SyncPhase: "PreSync", SyncFailed: true,
+	}
+	const lines = `["","Namespace","","shop","","","","","kl"]
+["","Secret","shop","kept","","","10","","k"]
+["","Secret","shop","leaving","u2","","","","l"]
+["apps","Deployment","shop","a<b","u1","%s","ffffffffffffffff","s1",""]
+`
+	x, err := Encode(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(head, x.Head); diff != "" {
+		t.Errorf("the head (-want +got):\n%s", diff)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(x.Shards[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(zip)
+	if diff := cmp.Diff(fmt.Sprintf(lines, content), string(text)); diff != "" || err != nil {
+		t.Errorf("the shard: %v (-want +got):\n%s", err, diff)
+	}
+	roundTrip(t, whole)
+	for name, less := range map[string]func(*Inventory){
+		"no state":           func(i *Inventory) { i.State = files.ID{} },
+		"no sync":            func(i *Inventory) { i.Sync = Sync{} },
+		"no phase yet":       func(i *Inventory) { i.Sync.Phase = "" },
+		"a sync in progress": func(i *Inventory) { i.Sync.Failed = false },
+		"not settled":        func(i *Inventory) { i.Settled = false },
+		"nothing but a name": func(i *Inventory) { *i = Inventory{Identity: i.Identity, Entries: map[object.Ref]Entry{}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := whole
+			less(&i)
+			roundTrip(t, i)
+			x, err := Encode(i)
+			if err != nil || (x.Head.SyncCommit == "") != (i.Sync == Sync{}) || (x.Head.State == "") != i.State.IsZero() {
+				t.Errorf("the head is %+v: %v", x.Head, err)
+			}
+		})
 	}
 }
 
@@ -223,6 +319,43 @@ func TestAMovedSourceIsAsUnsettledAsItWas(t *testing.T) {
 				t.Errorf("settled %t, before %t: %+v", own, before, next)
 			}
 		}
+	}
+}
+
+// TestMovedInventory adds the inventory of a former name to none, and to one that knows some of the objects.
+func TestMovedInventory(t *testing.T) {
+	entry := Entry{Content: blob("b"), Source: "s1", UID: "u1", Fields: 1, Keeps: true, Leaving: true}
+	unknown := entry
+	unknown.Content, unknown.Fields = files.ID{}, 0
+	was := Inventory{
+		Identity: Identity{"git/old", "eu-1", "k"}, Commit: blob("c1"), State: blob("old"), Settled: true, Sync: Sync{Commit: blob("c1")},
+		Entries: map[object.Ref]Entry{ref("a"): entry, ref("b"): entry},
+	}
+	own := Entry{Content: blob("own"), UID: "u2", Fields: 2}
+	is := Inventory{
+		Identity: Identity{"git/new", "eu-9", "k9"}, Commit: blob("c2"), State: blob("new"), Entries: map[object.Ref]Entry{ref("a"): own},
+	}
+	stateless := is
+	stateless.State = files.ID{}
+	both := map[object.Ref]Entry{ref("a"): own, ref("b"): unknown}
+	for _, c := range []struct {
+		name string
+		is   Inventory
+		want Inventory
+	}{
+		{"none", Inventory{}, Inventory{
+			Identity: Identity{"git/new", "eu-1", "k"}, Commit: blob("c1"), State: blob("old"), Settled: true,
+			Entries: map[object.Ref]Entry{ref("a"): unknown, ref("b"): unknown},
+		}},
+		{"one with a state", is, Inventory{Identity: is.Identity, Commit: blob("c2"), State: blob("new"), Settled: true, Entries: both}},
+		{"one without a state", stateless, Inventory{Identity: is.Identity, Commit: blob("c2"), State: blob("old"), Settled: true, Entries: both}},
+	} {
+		if diff := cmp.Diff(c.want, c.is.Moved(was, "git/new")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if len(is.Entries) != 1 || was.Entries[ref("a")] != entry {
+		t.Error("the inventories before were changed")
 	}
 }
 
