@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/heartbeat"
 	"github.com/waybill-dev/waybill/sources/signing"
 )
@@ -50,106 +53,6 @@ func TestASealedBeatCountsForOneKey(t *testing.T) {
 	}
 }
 
-// step is what happens at a second after the start, and what is judged of it then.
-type step struct {
-	at     int
-	beat   uint64 // zero: none comes
-	looked bool
-	want   heartbeat.Verdict
-}
-
-func TestLeases(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		expected bool
-		steps    []step
-	}{
-		{"a cluster that never beat", false, []step{{0, 0, true, heartbeat.Unheard}, {3600, 0, true, heartbeat.Unheard}}},
-		{"one that beats", false, []step{{0, 1, true, heartbeat.Running}, {10, 2, true, heartbeat.Running}, {20, 3, true, heartbeat.Running}}},
-		{"one that stops", false, []step{{0, 1, true, heartbeat.Running}, {10, 2, true, heartbeat.Running}, {50, 0, true, heartbeat.Running}, {51, 0, true, heartbeat.Expired}, {60, 3, true, heartbeat.Running}}},
-		{"one that was there when the judge began may be old, and has the grace", false, []step{{0, 9, true, heartbeat.Running}, {60, 0, true, heartbeat.Running}, {61, 0, true, heartbeat.Expired}}},
-		{"one that beat before the judge began has the grace", true, []step{{0, 0, true, heartbeat.Running}, {60, 0, true, heartbeat.Running}, {61, 0, true, heartbeat.Expired}}},
-		{"one that is expected, and beats", true, []step{{5, 4, true, heartbeat.Running}, {15, 5, true, heartbeat.Running}, {55, 0, true, heartbeat.Running}, {56, 0, true, heartbeat.Expired}}},
-		{"a beat that is repeated is none", false, []step{{0, 5, true, heartbeat.Running}, {10, 6, true, heartbeat.Running}, {30, 6, true, heartbeat.Running}, {45, 5, true, heartbeat.Running}, {51, 6, true, heartbeat.Expired}}},
-		{"flapping every 20 s", false, []step{{0, 1, true, heartbeat.Running}, {20, 2, true, heartbeat.Running}, {40, 3, true, heartbeat.Running}, {60, 4, true, heartbeat.Running}, {80, 5, true, heartbeat.Running}}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var b heartbeat.Book
-			if c.expected {
-				b.Expect("eu-1", 0, start)
-			}
-			for _, s := range c.steps {
-				now := start.Add(time.Duration(s.at) * time.Second)
-				if s.beat > 0 {
-					_ = b.Hear("eu-1", "5f0c", beat(s.beat), now) // one that is repeated is an error
-				}
-				if got := b.Judge("eu-1", heartbeat.Usual, now); got != s.want {
-					t.Errorf("after %d s it is %v, want %v", s.at, got, s.want)
-				}
-			}
-		})
-	}
-}
-
-// Who cannot look misses beats that are made.
-// TestLeasesThatRunOutTogetherWait has three agents be cut off at one time, who beat at different
-// ones, and one that is alone.
-func TestLeasesThatRunOutTogetherWait(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		last  []int // when each beats last, in seconds
-		waits map[int]bool
-	}{
-		{"one of three", []int{100, 200, 200}, map[int]bool{141: false}},
-		{"all", []int{100, 104, 109}, map[int]bool{140: false, 141: true, 145: true, 149: true, 150: false}},
-		{"another one much later", []int{100, 118, 200}, map[int]bool{141: false, 145: false}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var b heartbeat.Book
-			names := []string{"eu-1", "us-1", "ap-1"}
-			for at := 1; at <= 200; at++ {
-				now := start.Add(time.Duration(at) * time.Second)
-				for i, name := range names {
-					if at <= c.last[i] && (c.last[i]-at)%10 == 0 {
-						one := beat(uint64(at))
-						one.Cluster = name
-						if err := b.Hear(name, "", one, now); err != nil {
-							t.Fatal(err)
-						}
-					}
-				}
-				if want, ok := c.waits[at]; ok && b.Waits("eu-1", heartbeat.Usual, now) != want {
-					t.Errorf("after %d s it waits: %t", at, !want)
-				}
-			}
-		})
-	}
-}
-
-func TestWhileNobodyCanLookNoLeaseRunsOut(t *testing.T) {
-	var b heartbeat.Book
-	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
-	for s := 0; s <= 30; s += 5 {
-		b.Looked(heartbeat.Usual, at(s))
-		if s%10 == 0 {
-			if err := b.Hear("eu-1", "", beat(uint64(s+1)), at(s)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	b.Looked(heartbeat.Usual, at(3600)) // the server was away for an hour
-	for s := 3600; s <= 3640; s += 5 {
-		b.Looked(heartbeat.Usual, at(s))
-		if got := b.Judge("eu-1", heartbeat.Usual, at(s)); got != heartbeat.Running {
-			t.Errorf("at %d s it is %v", s, got)
-		}
-	}
-	b.Looked(heartbeat.Usual, at(3645))
-	if got := b.Judge("eu-1", heartbeat.Usual, at(3645)); got != heartbeat.Expired {
-		t.Errorf("it is %v, and beats no more", got)
-	}
-}
-
 func TestBeatsOfOthersAreRefused(t *testing.T) {
 	var b heartbeat.Book
 	other := beat(1)
@@ -188,6 +91,8 @@ func TestPublicHostsBearFewBeats(t *testing.T) {
 		{"ssh://GitHub.com", 4, heartbeat.Public, false},
 		{"https://gitlab.com:443", 4, heartbeat.Public, false},
 		{"https://notgithub.com", 4, heartbeat.Usual, true},
+		{"https://github.com:port", 4, heartbeat.Usual, true},
+		{"ssh://ssh.dev.azure.com:22", 3, heartbeat.Public, true},
 	} {
 		got, err := heartbeat.ByGit(c.origin, c.clusters)
 		if got != c.want || (err == nil) != c.ok {
@@ -230,7 +135,15 @@ func TestWhichSequenceNumbersCount(t *testing.T) {
 		{"one by a clock that is a little ahead", []uint64{now}, now + 240_000, true},
 		{"one that has not come", []uint64{now}, now + 360_000, false},
 		{"the highest that there is", nil, 1<<64 - 1, false},
+		{"one that is as far ahead as it may be", nil, now + 300_000, true},
+		{"one that is further ahead", nil, now + 300_001, false},
 		{"one of the release before", nil, 3, true},
+		{"one of the release before, without another", nil, 0, true},
+		{"the same of the release before", []uint64{3}, 3, false},
+		{"the last of the release before that an agent counted", nil, 500<<32 + 1<<25 - 1, true},
+		{"one more than an agent counted", nil, 500<<32 + 1<<25, false},
+		{"the last term of the release before", nil, (1<<20-1)<<32 + 1, true},
+		{"one term more", nil, 1<<52 + 1, false},
 		{"one of the release before, of the 500th agent", nil, 500<<32 + 3, true},
 		{"a time after that", []uint64{500<<32 + 3}, now, true},
 		{"one of the release before, after a time", []uint64{3, now}, 500<<32 + 4, false},
@@ -256,39 +169,124 @@ func TestWhatWasHeardCountsAfterARestart(t *testing.T) {
 		t.Error(err)
 	}
 	b.Rekey("eu-1", start)
+	if b.Highest("eu-1") != 0 {
+		t.Errorf("by another key it is at %d", b.Highest("eu-1"))
+	}
 	if err := b.Hear("eu-1", "", beat(highest-1), start); err != nil {
 		t.Errorf("another key: %v", err)
 	}
 }
 
-// TestWhoIsRefusedIsNotSilent refuses beats by HTTP for an hour.
-func TestWhoIsRefusedIsNotSilent(t *testing.T) {
-	var b heartbeat.Book
-	for n := range uint64(2) {
-		byHTTP := beat(n + 1)
-		byHTTP.Session = "s"
-		if err := b.Hear("eu-1", "5f0c", byHTTP, start); err != nil {
-			t.Fatal(err)
+// TestWhatIsNoBeat changes what can be read, so that it says odd things of the cluster, or more than a beat does.
+func TestWhatIsNoBeat(t *testing.T) {
+	whole := beat(7)
+	whole.Session = "s"
+	long := strings.Repeat("x", 253)
+	for name, change := range map[string]func(*heartbeat.Beat){
+		"with a session":    func(*heartbeat.Beat) {},
+		"without":           func(b *heartbeat.Beat) { b.Session = "" },
+		"the highest":       func(b *heartbeat.Beat) { b.Sequence = math.MaxUint64 },
+		"as long as can be": func(b *heartbeat.Beat) { b.Cluster, b.UID, b.Agent, b.Session = long, long, long, long },
+		"other letters":     func(b *heartbeat.Beat) { b.Cluster, b.UID, b.Agent, b.Session = "Köln", "ä", "ö:ü", "é" },
+	} {
+		b := whole
+		change(&b)
+		got, err := heartbeat.Parse(b.Text())
+		if err != nil || got != b {
+			t.Errorf("%s: it is %+v: %v", name, got, err)
 		}
 	}
-	b.Expect("us-1", 0, start) // by which way it beats nobody knows
-	for n := range uint64(2) {
-		if err := b.Hear("ap-1", "", heartbeat.Beat{Cluster: "ap-1", UID: "u", Agent: "a", Sequence: n + 1}, start); err != nil {
-			t.Fatal(err)
+	for _, odd := range []string{"", long + "x", "a b", " ", "a\u00a0b", "a\tb", "\x07", "\u200b", "\xff", "a\nb"} {
+		for name, change := range map[string]func(*heartbeat.Beat){
+			"cluster": func(b *heartbeat.Beat) { b.Cluster = odd },
+			"uid":     func(b *heartbeat.Beat) { b.UID = odd },
+			"agent":   func(b *heartbeat.Beat) { b.Agent = odd },
+			"session": func(b *heartbeat.Beat) { b.Session = odd },
+		} {
+			b := whole
+			if change(&b); odd == "" && name == "session" {
+				continue // none is asked for
+			}
+			if got, err := heartbeat.Parse(b.Text()); err == nil || got != (heartbeat.Beat{}) {
+				t.Errorf("a %s %q is taken: %+v, %v", name, odd, got, err)
+			}
 		}
 	}
-	at := start
-	for ; at.Before(start.Add(time.Hour)); at = at.Add(5 * time.Second) {
-		b.Refused(at, at.Add(5*time.Second))
+	text := whole.Text()
+	for name, wrong := range map[string]string{
+		"nothing":                 "",
+		"another line":            text + "Other: x\n",
+		"a line twice":            text + "Heartbeat-Session: s\n",
+		"a sequence that is none": strings.Replace(text, ": 7", ": x", 1),
+		"a sequence otherwise":    strings.Replace(text, ": 7", ": 07", 1),
+		"a negative one":          strings.Replace(text, ": 7", ": -7", 1),
+		"too high a one":          strings.Replace(text, ": 7", ": 18446744073709551616", 1),
+		"another title":           "x" + text,
+		"no end":                  strings.TrimSuffix(text, "\n"),
+	} {
+		if got, err := heartbeat.Parse(wrong); err == nil || got != (heartbeat.Beat{}) {
+			t.Errorf("%s: it is %+v: %v", name, got, err)
+		}
 	}
-	if us, ap := b.Judge("us-1", heartbeat.Usual, at), b.Judge("ap-1", heartbeat.Usual, at); us != heartbeat.Running || ap != heartbeat.Expired {
-		t.Errorf("who is expected is %v, and who beats by Git is %v", us, ap)
+	key, _, err := signing.NewKey(rand.Reader, "")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := b.Judge("eu-1", heartbeat.Usual, at); got != heartbeat.Running {
-		t.Errorf("it is %v", got)
+	for size, says := range map[int]bool{heartbeat.MaxSize: false, heartbeat.MaxSize + 1: true} {
+		_, opened := heartbeat.Open(make([]byte, size), key.Public())
+		_, parsed := heartbeat.Parse(strings.Repeat("x", size))
+		for _, err := range []error{opened, parsed} {
+			if err == nil || strings.Contains(err.Error(), "bytes") != says {
+				t.Errorf("%d bytes: %v", size, err)
+			}
+		}
 	}
-	if got := b.Judge("eu-1", heartbeat.Usual, at.Add(41*time.Second)); got != heartbeat.Expired {
-		t.Errorf("and then it is %v", got)
+}
+
+// TestKeyOfACluster: a Cluster that is pulled to has its agent's key in an annotation.
+func TestKeyOfACluster(t *testing.T) {
+	key, _, err := signing.NewKey(rand.Reader, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := key.Public()
+	for _, c := range []struct {
+		name string
+		mode karmada.ClusterSyncMode
+		text string
+		want string // empty: none
+		err  string
+	}{
+		{"pulled to", karmada.Pull, public.String(), public.String(), ""},
+		{"pushed to", karmada.Push, public.String(), "", ""},
+		{"pushed to, with an odd key", karmada.Push, "odd", "", ""},
+		{"without a key", karmada.Pull, "", "", ""},
+		{"with an odd key", karmada.Pull, "odd", "", "the annotation waybill.dev/agent-key of the Cluster eu-1: "},
+	} {
+		cluster := karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu-1", Annotations: map[string]string{heartbeat.AgentKey: c.text}}}
+		cluster.Spec.SyncMode = c.mode
+		got, err := heartbeat.KeyOf(&cluster)
+		if (got != nil) != (c.want != "") || got != nil && got.String() != c.want {
+			t.Errorf("%s: it is %v", c.name, got)
+		}
+		if (err != nil) != (c.err != "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestNextSequence: a number is the time, and above the last one.
+func TestNextSequence(t *testing.T) {
+	now := uint64(start.UnixMilli())
+	for last, want := range map[uint64]uint64{0: now, now - 1: now, now: now + 1, now + 9: now + 10} {
+		if got := heartbeat.Next(last, start); got != want {
+			t.Errorf("after %d comes %d, want %d", last, got, want)
+		}
+	}
+	for ahead, want := range map[uint64]bool{0: false, 300_000: false, 300_001: true} {
+		if got := heartbeat.IsAhead(now+ahead, start); got != want {
+			t.Errorf("%d ms ahead: %t", ahead, got)
+		}
 	}
 }
 
@@ -296,7 +294,7 @@ func TestWhoIsRefusedIsNotSilent(t *testing.T) {
 func TestAnAgentWhoseClockIsLateGoesOn(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) uint64 { return uint64(now.Add(d).UnixMilli()) }
-	for last, want := range map[uint64]bool{0: true, 7 << 32: true, at(-time.Hour): true, at(time.Hour): true, at(25 * time.Hour): false, math.MaxUint64: false} {
+	for last, want := range map[uint64]bool{0: true, 7 << 32: true, at(-time.Hour): true, at(time.Hour): true, at(24 * time.Hour): true, at(24*time.Hour + 1e6): false, math.MaxUint64: false} {
 		if got := heartbeat.GoesOn(last, now); got != want {
 			t.Errorf("after %d: %v", last, got)
 		}
