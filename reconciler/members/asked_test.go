@@ -5,15 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/virtual"
 	"github.com/waybill-dev/waybill/test/apiserver"
 )
 
@@ -173,5 +181,152 @@ func TestHeadersAreLeftOut(t *testing.T) {
 		if got := [2]bool{o.Whole(), o.Check() == nil}; got != want || (err == nil) != want[1] {
 			t.Errorf("%q asks for objects, and is a format: %v, want %v; %v", format, got, want, err)
 		}
+	}
+}
+
+// TestOneThatHangsCannotBeWatched: that is said when its time is over.
+func TestOneThatHangsCannotBeWatched(t *testing.T) {
+	a := newAsked(t)
+	a.only("hangs")
+	a.Deadline = 50 * time.Millisecond
+	var all []string
+	err := a.Watch(t.Context(), Query{Args: []string{"configmaps"}}, func(answer Answer) error {
+		all = append(all, answer.Cluster+": "+said(&answer))
+		return nil
+	})
+	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0], "hangs: ! no answer in 50ms; --request-timeout") {
+		t.Errorf("it says %q; %v", all, err)
+	}
+}
+
+// TestHowAMemberIsReached: with the time that a request may take, and in the namespace that is asked for. What somebody does to a config is
+// nothing to the next one.
+func TestHowAMemberIsReached(t *testing.T) {
+	a := newAsked(t)
+	a.Way.Request, a.Way.Namespace = 7*time.Second, "shop"
+	for cluster, want := range map[int]string{0: "shop", 1: "shop-eu-a"} {
+		m, err := a.Way.Open(t.Context(), a.Clusters[cluster])
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := m.ToRESTConfig()
+		if err != nil || first.Timeout != 7*time.Second {
+			t.Errorf("a request may take %s; %v", first.Timeout, err)
+		}
+		first.Timeout = time.Hour
+		if second, err := m.ToRESTConfig(); err != nil || second.Timeout != 7*time.Second {
+			t.Errorf("a request may take %s after somebody changed it; %v", second.Timeout, err)
+		}
+		namespace, _, err := m.ToRawKubeConfigLoader().Namespace()
+		if err != nil || namespace != want {
+			t.Errorf("it looks in %q, want %q; %v", namespace, want, err)
+		}
+		if d, err := m.ToDiscoveryClient(); err != nil || d == nil {
+			t.Errorf("it finds kinds by %v; %v", d, err)
+		}
+		if mapper, err := m.ToRESTMapper(); err != nil || mapper == nil {
+			t.Errorf("it maps kinds by %v; %v", mapper, err)
+		}
+	}
+	for _, cluster := range []int{3, 5} {
+		if m, err := a.Way.Open(t.Context(), a.Clusters[cluster]); err == nil || m != nil {
+			t.Errorf("%s is reached", a.Clusters[cluster].Name)
+		}
+	}
+}
+
+// TestWhatAWatchPrintsOfObjects: each object that is listed or changed, and where it was found; a value that is no object is an error, as
+// is what cannot be printed.
+func TestWhatAWatchPrintsOfObjects(t *testing.T) {
+	odd := mapping("odd.example.com", "Odd", meta.RESTScopeRoot)
+	one, _ := plain("a").(*unstructured.Unstructured)
+	two, _ := plain("b").(*unstructured.Unstructured)
+	list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*one, *two}}
+	typed := &corev1.PodList{Items: []corev1.Pod{{}}}
+	for _, tt := range []struct {
+		format string
+		found  runtime.Object
+		want   string
+		fails  bool
+	}{
+		{"name", list, "eu odd.odd.example.com/a\neu odd.odd.example.com/b\n", false},
+		{"name", one, "eu odd.odd.example.com/a\n", false},
+		{"jsonpath={.metadata.name} {.metadata.annotations} ", one, `a {"waybill.dev/cluster":"eu"} `, false},
+		{"jsonpath={range .items[*]}{.none}{end", list, "", true},
+		{"name", typed, "", true},
+		{"name", &metav1.Table{}, "", false},
+	} {
+		var out, errs bytes.Buffer
+		var tally Tally
+		flags := get.NewGetPrintFlags()
+		*flags.OutputFormat = tt.format
+		say, err := Output{Flags: flags, Out: &out, Err: &errs}.Follow(&tally)
+		if err == nil {
+			err = say(Answer{Cluster: "eu", First: true, Found: []Found{{odd, tt.found}}})
+		}
+		if out.String() != tt.want || (err != nil) != tt.fails || errs.Len() > 0 {
+			t.Errorf("of %T as %s it prints %q, and says %q; %v", tt.found, tt.format, out.String(), errs.String(), err)
+		}
+	}
+	flags := get.NewGetPrintFlags()
+	*flags.OutputFormat = "json"
+	o := Output{Flags: flags, Out: closed{}, Err: closed{}}
+	say, err := o.Follow(&Tally{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := say(Answer{Found: []Found{{odd, one}}}); !errors.Is(err, errClosed) {
+		t.Errorf("what cannot be written is %v", err)
+	}
+	if _, err := o.Print([]Answer{{Found: []Found{{odd, one}}}}); !errors.Is(err, errClosed) {
+		t.Errorf("what cannot be written is %v", err)
+	}
+}
+
+// closed is a pipe that nobody reads any more.
+type closed struct{}
+
+var errClosed = errors.New("closed pipe")
+
+// Write implements io.Writer.
+func (closed) Write([]byte) (int, error) { return 0, errClosed }
+
+// TestWarningsAreSaidOnce: what an API server warns of is printed once, however often it does.
+func TestWarningsAreSaidOnce(t *testing.T) {
+	var out bytes.Buffer
+	Warn(&out)
+	t.Cleanup(func() { rest.SetDefaultWarningHandler(rest.WarningLogger{}) })
+	client, err := rest.UnversionedRESTClientFor(&rest.Config{
+		Host: "https://eu", Transport: warning{},
+		ContentConfig: rest.ContentConfig{NegotiatedSerializer: scheme.Codecs.WithoutConversion()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := client.Get().AbsPath("/version").Do(t.Context()).Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := out.String(); got != "Warning: it is deprecated\n" {
+		t.Errorf("it prints %q", got)
+	}
+}
+
+// warning answers every request with a warning.
+type warning struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (warning) RoundTrip(r *http.Request) (*http.Response, error) {
+	header := http.Header{"Warning": {`299 - "it is deprecated"`}}
+	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: http.NoBody, Request: r}, nil
+}
+
+// TestWhatHasNoNameIsAnybodys: of a virtual cluster that has no name is not passed over.
+func TestWhatHasNoNameIsAnybodys(t *testing.T) {
+	m := &virtual.Mapping{Cluster: "a", Host: "eu", Suffix: "-a"}
+	status := &metav1.Status{Status: metav1.StatusFailure}
+	if found := (Query{Whole: true}).own(m, Found{mapping("", "Pod", meta.RESTScopeNamespace), status}); len(found) != 1 {
+		t.Errorf("it is %v", found)
 	}
 }
