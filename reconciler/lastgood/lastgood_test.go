@@ -7,15 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources"
 )
 
 // source makes a source of lines: "NAME in FILE" is a ConfigMap, "NAME in FILE of CLUSTER" one
 // in a cluster's own directory, "broken FILE DIGEST" a file that cannot be read, or a folder if it ends with a slash, and "twice NAME"
-// or "twice NAME of CLUSTER" a ConfigMap that stands there twice, so that neither is used.
+// or "twice NAME of CLUSTER" a ConfigMap that stands there twice, so that neither is used; "policy NAME in FILE" is a PropagationPolicy,
+// and "bad NAME in FILE" one with an error.
 func source(t *testing.T, commit string, lines ...string) render.Source {
 	t.Helper()
 	s := render.Source{Revision: sources.Revision{Commit: commit}, Bound: map[string][]*object.Object{}}
@@ -32,6 +37,14 @@ func source(t *testing.T, commit string, lines ...string) render.Source {
 				b.Cluster = f[3]
 			}
 			s.Broken = append(s.Broken, b)
+			continue
+		case "policy", "bad":
+			selectors := map[string]string{"policy": "[{apiVersion: v1, kind: ConfigMap}]", "bad": "none"}[f[0]]
+			d := object.Decode(f[3], fmt.Appendf(nil, "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: %s, namespace: a, labels: {from: %q}}\nspec: {resourceSelectors: %s}\n", f[1], commit, selectors))
+			if len(d.Objects) != 1 {
+				t.Fatalf("%q is no object", line)
+			}
+			s.Objects = append(s.Objects, d.Objects[0])
 			continue
 		}
 		d := object.Decode(f[2], fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: a}\ndata: {from: %s}\n", f[0], commit))
@@ -52,6 +65,10 @@ func held(s render.Source) []string {
 	var all []string
 	s.Each(func(k render.Place, o *object.Object) {
 		data, _ := o.Content()["data"].(map[string]any)
+		if render.IsPolicy(k.Ref) {
+			all = append(all, fmt.Sprintf("%s@%s", k.Ref.Name, o.Labels()["from"]))
+			return
+		}
 		all = append(all, fmt.Sprintf("%s@%v", strings.TrimPrefix(k.String(), "ConfigMap/a/"), data["from"]))
 	})
 	slices.Sort(all)
@@ -120,6 +137,19 @@ func TestRestore(t *testing.T) {
 		{"until that is mended", [][]string{{"x in a"}, {"x in b", "broken a 1"}, {"broken a 1"}, {}}, "[]"},
 		{"it comes elsewhere while it is missing, and goes", [][]string{{"x in a"}, {"broken a 1"}, {"x in b", "broken a 1"}, {"broken a 1"}}, "[x@3]"},
 		{"it was in no part that broke, and goes", [][]string{{"x in b"}, {"x in b", "broken a 1"}, {"broken a 1"}}, "[]"},
+		{"what is new is not what is missing", [][]string{{"x in a"}, {"z in b", "broken c 1"}}, "[x@1 z@2]"},
+		{"it is one of two, of which the other may be in a file", [][]string{{"x in a"}, {"twice x"}, {"x in a", "broken b 1"}, {"x in a", "broken b 1"}}, "[x@1]"},
+		{"until that can be read", [][]string{{"x in a"}, {"twice x"}, {"x in a", "broken b 1"}, {"x in a", "broken b 1"}, {"x in a"}}, "[x@5]"},
+		{"the other is in no file", [][]string{{"x in a"}, {"twice x"}, {"x in a", "twice y"}}, "[x@3]"},
+		{"one of two in a cluster's own", [][]string{{"x in own of eu"}, {"twice x of eu"}, {"x in own of eu", "broken b 1"}}, "[cluster eu/ConfigMap/a/x@1]"},
+		{"one of two, and one of its name in a cluster's own", [][]string{{"x in own of eu", "x in a"}, {"x in own of eu", "twice x"}, {"x in own of eu", "x in a", "broken b 1"}}, "[cluster eu/ConfigMap/a/x@3 x@1]"},
+		{"a policy gets an error", [][]string{{"policy p in a"}, {"bad p in a"}, {"bad p in a"}}, "[p@1]"},
+		{"until it has none", [][]string{{"policy p in a"}, {"bad p in a"}, {"policy p in a"}}, "[p@3]"},
+		{"another has an error then", [][]string{{"policy p in a"}, {"bad p in a"}, {"policy p in a", "bad q in b"}}, "[p@3 q@3]"},
+		{"one that has had it from the first", [][]string{{"x in b"}, {"bad p in a", "x in b"}}, "[p@2 x@2]"},
+		{"it has it under another name", [][]string{{"policy p in a"}, {"bad q in a"}}, "[p@1 q@2]"},
+		{"something else goes while a policy has an error", [][]string{{"x in a"}, {"bad q in b"}}, "[q@2]"},
+		{"a policy goes while something else is twice", [][]string{{"policy p in a"}, {"twice x"}}, "[]"},
 		{"later versions count", [][]string{{"x in a"}, {"x in a"}, {"broken a 1"}}, "[x@2]"},
 		{"each part has its own commit", [][]string{{"x in a", "y in b"}, {"broken a 1", "y in b"}, {"broken a 1", "broken b 1"}}, "[x@1 y@2]"},
 	} {
@@ -129,7 +159,7 @@ func TestRestore(t *testing.T) {
 				history = append(history, source(t, strconv.Itoa(i+1), lines...))
 			}
 			restored, unresolved := commits(t, false, history...)
-			if got := fmt.Sprint(held(restored)); got != tt.want || unresolved.HoldReason != "" {
+			if got := fmt.Sprint(held(restored)); got != tt.want || unresolved.HoldReason != "" || len(restored.Bound[""]) > 0 {
 				t.Errorf("the source to plan from holds %s, want %s; unsure: %q", got, tt.want, unresolved.HoldReason)
 			}
 		})
@@ -137,15 +167,74 @@ func TestRestore(t *testing.T) {
 }
 
 func TestWhatIsMissingMayBeAllowedToGo(t *testing.T) {
-	history := []render.Source{source(t, "1", "x in a", "y in b"), source(t, "2", "broken b 1")}
+	history := []render.Source{source(t, "1", "x in a", "y in b", "z in a of eu"), source(t, "2", "broken b 1")}
 	kept, unresolved := commits(t, false, history...)
-	if got := fmt.Sprint(held(kept)); got != "[x@1 y@1]" || unresolved.Forgot || len(unresolved.Diags) != 1 {
-		t.Errorf("it holds %s, forgot: %t, says %v", got, unresolved.Forgot, unresolved.Diags)
+	if got := fmt.Sprint(held(kept)); got != "[cluster eu/ConfigMap/a/z@1 x@1 y@1]" || unresolved.Forgot || len(unresolved.Diags) != 1 {
+		t.Fatalf("it holds %s, forgot: %t, says %v", got, unresolved.Forgot, unresolved.Diags)
+	}
+	says := unresolved.Diags[0]
+	const want = "ConfigMap/a/x, cluster eu/ConfigMap/a/z: not in the source any longer, and may be in b, which cannot be read; what is missing stays as it was"
+	if says.Code != diag.MissingWhileBroken || says.Severity != diag.Warning || says.Message != want {
+		t.Errorf("it says %+v", says)
+	}
+	for _, byComment := range []bool{false, true} {
+		st := state.State{Published: state.Publication{Commit: "1"}}
+		var asked []string
+		in := Input{
+			Source: history[1], State: &st, Earlier: map[string]render.Source{"1": history[0]}, ByComment: byComment,
+			Allows: func(digest string) bool { asked = append(asked, digest); return false },
+		}
+		_, unresolved := Restore(in)
+		if len(asked) != 1 || len(asked[0]) != 16 {
+			t.Fatalf("it asks whether %q is allowed", asked)
+		}
+		hint := "mend what cannot be read; or let them go: " + (&guard.Allowance{ByComment: byComment}).ToForget(asked[0])
+		if got := unresolved.Diags[0].Hint; got != hint {
+			t.Errorf("it hints %q, want %q", got, hint)
+		}
+	}
+	// Nobody is asked where nothing is missing.
+	if _, unresolved := commits(t, true, history[0], source(t, "2", "x in a", "broken b 1", "z in a of eu")); unresolved.Forgot || len(unresolved.Diags) != 0 {
+		t.Errorf("where nothing is missing, forgot: %t, says %v", unresolved.Forgot, unresolved.Diags)
 	}
 	// What stood in the broken file itself is not missing, and stays.
 	let, unresolved := commits(t, true, history...)
 	if got := fmt.Sprint(held(let)); got != "[y@1]" || !unresolved.Forgot || len(unresolved.Diags) != 0 {
 		t.Errorf("allowed, it holds %s, forgot: %t, says %v", got, unresolved.Forgot, unresolved.Diags)
+	}
+}
+
+// What is remembered is each part that cannot be read, with the commit in which it could be read last, each object that was taken from
+// there, with what may hold it, and the parts that held what stands elsewhere now.
+func TestWhatIsRemembered(t *testing.T) {
+	_, unresolved := commits(t, false,
+		source(t, "1", "w in a", "x in a", "y in b", "z in own of eu", "broken d/ 1"),
+		source(t, "2", "w in c", "broken a 1", "broken d/ 1", "y in b"),
+		source(t, "3", "w in c", "broken a 2", "broken d/ 2", "twice y"),
+	)
+	memory := unresolved.Remembered()
+	var got []string
+	for name, part := range memory.Broken {
+		got = append(got, fmt.Sprintf("%s is %s, since %s", name, part.Digest, part.Commit))
+	}
+	for name, parts := range memory.Also {
+		got = append(got, fmt.Sprintf("%s was in %v", name, parts))
+	}
+	slices.Sort(got)
+	for _, g := range memory.Objects {
+		got = append(got, fmt.Sprintf("%s %s of %s, in %v", g.Cluster, g.Object, g.Commit, g.In))
+	}
+	want := []string{
+		"ConfigMap/a/w was in [a]", "ConfigMap/a/y is , since 2", "a is 2, since 1", "d/ is 2, since ",
+		" ConfigMap/a/x of 1, in [a d/]", " ConfigMap/a/y of 2, in [ConfigMap/a/y a d/]", "eu ConfigMap/a/z of 1, in [a d/]",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	// The error of a policy is told with what stands in for it.
+	_, unresolved = commits(t, false, source(t, "1", "policy p in a"), source(t, "2", "bad p in a", "bad q in b"))
+	if len(unresolved.Diags) != 1 || unresolved.Diags[0].Severity != diag.Error || unresolved.Diags[0].Pos.File != "a" {
+		t.Errorf("it says %+v", unresolved.Diags)
 	}
 }
 
@@ -227,14 +316,17 @@ func TestWhatWasPublishedLast(t *testing.T) {
 		holds   string // a part of why
 		asks    string
 	}{
-		"ahead":                           {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"x in a", "y in a"}}, "[x@2 y@2]", "", "[1 2]"},
-		"ahead, where it broke":           {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1]", "", "[1 2]"},
-		"ahead of no state":               {"", state.LastGood{}, []string{"2"}, map[string][]string{"2": {"x in a"}}, "[x@2]", "", "[2]"},
-		"ahead, which cannot be read":     {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}}, "[x@1]", "out of reach", "[1 2]"},
-		"by another version":              {"1", state.LastGood{}, nil, map[string][]string{"1": {"broken a 1"}}, "[]", "and had it when it was published last", "[1]"},
-		"remembered":                      {"2", state.LastGood{Broken: map[string]state.Part{"a": {Digest: "1", Commit: "1"}}, Objects: []state.Good{good}}, nil, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1]", "", "[1 2]"},
-		"remembered in the older form":    {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}}, "[x@1]", "", "[1 2]"},
-		"in the older form, out of reach": {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"2": {"broken a 1"}}, "[]", "out of reach", "[1 2]"},
+		"ahead":                               {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"x in a", "y in a"}}, "[x@2 y@2] a:2", "", "[1 2]"},
+		"ahead, where it broke":               {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
+		"ahead of no state":                   {"", state.LastGood{}, []string{"2"}, map[string][]string{"2": {"x in a"}}, "[x@2] a:2", "", "[2]"},
+		"ahead, which cannot be read":         {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}}, "[x@1] a:2", "out of reach", "[1 2]"},
+		"by another version":                  {"1", state.LastGood{}, nil, map[string][]string{"1": {"broken a 1"}}, "[] a:1", "and had it when it was published last", "[1]"},
+		"remembered":                          {"2", state.LastGood{Broken: map[string]state.Part{"a": {Digest: "1", Commit: "1"}}, Objects: []state.Good{good}}, nil, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
+		"remembered in the older form":        {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
+		"in the older form, out of reach":     {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"2": {"broken a 1"}}, "[] a:1", "out of reach", "[1 2]"},
+		"remembered, in what broke before":    {"2", state.LastGood{Broken: map[string]state.Part{"a": {Digest: "1", Commit: "0"}}, Objects: []state.Good{good}}, nil, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1] a:0", "", "[1 2]"},
+		"in the older form, and can be read":  {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}, "b": {Commit: "1"}}}, nil, map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
+		"missing, and nothing may be allowed": {"1", state.LastGood{}, nil, map[string][]string{"1": {"x in b"}}, "[x@1] a:1", "", "[1]"},
 	} {
 		in := Input{Source: source(t, "3", "broken a 9"), State: &state.State{LastGood: tt.memory}, Ahead: tt.ahead, Earlier: map[string]render.Source{}}
 		in.State.Published.Commit = tt.state
@@ -242,7 +334,7 @@ func TestWhatWasPublishedLast(t *testing.T) {
 			in.Earlier[commit] = source(t, commit, lines...)
 		}
 		restored, unresolved := Restore(in)
-		if got, asks := fmt.Sprint(held(restored)), fmt.Sprint(Commits(in)); got != tt.want || !strings.Contains(unresolved.HoldReason, tt.holds) || (unresolved.HoldReason == "") != (tt.holds == "") || asks != tt.asks {
+		if got, asks := fmt.Sprintf("%v a:%s", held(restored), unresolved.Remembered().Broken["a"].Commit), fmt.Sprint(Commits(in)); got != tt.want || !strings.Contains(unresolved.HoldReason, tt.holds) || (unresolved.HoldReason == "") != (tt.holds == "") || asks != tt.asks {
 			t.Errorf("%s: of %s it holds %s, want %s; unsure: %q", name, asks, got, tt.want, unresolved.HoldReason)
 		}
 	}
@@ -269,7 +361,7 @@ func TestInherited(t *testing.T) {
 		t.Errorf("taken from earlier commits were %s", got)
 	}
 	in.Source = source(t, "2", "y in a")
-	if got := list(Inherited(in)); got != "[]" {
-		t.Errorf("where all can be read, inherited are %s", got)
+	if got, asks := list(Inherited(in)), Commits(in); got != "[]" || len(asks) > 0 {
+		t.Errorf("where all can be read, inherited are %s, and it asks for %v", got, asks)
 	}
 }
