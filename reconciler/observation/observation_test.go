@@ -270,7 +270,7 @@ func TestWhatIsServedNoMoreStaysForAWhile(t *testing.T) {
 		}
 		return observation.ServedBy("v1.35.0", lists, nil)
 	}
-	newer := all("v1:a,b x/v1:c")
+	newer := all("x/v1:c v1:b,b/status,a")
 	newer.Version = "v1.36.0"
 	var tr observation.Tracker
 	recorded, _ := tr.Next(nil, observation.Facts{Health: observation.Healthy, Served: all("v1:a,b x/v1:c")}, time.Unix(0, 0))
@@ -288,6 +288,9 @@ func TestWhatIsServedNoMoreStaysForAWhile(t *testing.T) {
 		{90, all("v1:a,b x/v1:c"), "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]} {y/v1 [{d d}]}]"},
 		{110, newer, "v1.35.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
 		{140, newer, "v1.36.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
+		{150, &observation.Served{}, "v1.36.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
+		{200, &observation.Served{}, "v1.36.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"}, // it does not say
+		{210, &observation.Served{APIs: newer.APIs, Failed: []string{"v1"}}, "v1.36.0 [{v1 [{a a} {b b}]} {x/v1 [{c c}]}]"},
 	} {
 		recorded, _ = tr.Next(recorded, observation.Facts{Health: observation.Healthy, Served: tt.now}, time.Unix(tt.at, 0))
 		if got := fmt.Sprint(recorded.KubernetesVersion, " ", recorded.APIEnablements); got != tt.want {

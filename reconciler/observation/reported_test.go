@@ -1,6 +1,7 @@
 package observation_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,9 @@ func TestReported(t *testing.T) {
 			t.Errorf("%s: nothing changes, and %s", s.what, cmp.Diff(recorded, next))
 		}
 		if next != nil {
+			if !slices.IsSortedFunc(next.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) }) {
+				t.Errorf("%s: the conditions are in the order %v", s.what, next.Conditions)
+			}
 			ready := ""
 			if c := meta.FindStatusCondition(next.Conditions, karmada.ConditionReady); c != nil {
 				ready = string(c.Status) + " " + c.Reason
@@ -80,5 +84,10 @@ func TestRoomAloneIsReportedLater(t *testing.T) {
 	next, change := observation.Reported(recorded, more, heartbeat.Running, begun)
 	if change.Soon || len(change.Words) != 1 || next.ResourceSummary == nil {
 		t.Errorf("%+v", change)
+	}
+	more.APIEnablements = []karmada.APIEnablement{{GroupVersion: "v1"}}
+	next, change = observation.Reported(next, more, heartbeat.Running, begun)
+	if got := strings.Join(change.Words, ", "); !change.Soon || got != "what it serves (1 group versions)" || len(next.APIEnablements) != 1 {
+		t.Errorf("what it serves is not reported at once: %q", got)
 	}
 }
