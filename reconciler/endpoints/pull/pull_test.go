@@ -40,6 +40,8 @@ type server struct {
 	away    error
 	looks   int
 	read    []string // refs
+	was     *files.Folder
+	last    git.Update
 }
 
 func newServer(name string) *server {
@@ -76,8 +78,9 @@ func (s *server) Refs(_ context.Context, wanted func(string, files.ID) bool, _ g
 }
 
 // Replace implements pull.Repository.
-func (c *client) Replace(_ context.Context, u git.Update, _ *files.Folder) (files.ID, error) {
+func (c *client) Replace(_ context.Context, u git.Update, was *files.Folder) (files.ID, error) {
 	ref := u.Branch
+	c.was, c.last = was, u
 	switch {
 	case c.away != nil:
 		return files.ID{}, c.away
@@ -213,6 +216,51 @@ func TestWhatIsKnownIsNotReadAgain(t *testing.T) {
 	again, err = me.Last(t.Context(), "eu-1", kept)
 	if err != nil || len(s.read) != 1 || again.Ref != "" || again.At[ref] != s.refs[ref] {
 		t.Errorf("after somebody else wrote there it is %+v, %v", again, err)
+	}
+}
+
+// TestWhatIsAtBothRefs is kept, by which book and over what the next one is written, and of others' books nothing is read.
+func TestWhatIsAtBothRefs(t *testing.T) {
+	s, key := newServer("https://git.example/status"), newKey(t)
+	me := writer(s.as(key))
+	if by, err := me.Times(exchange.Services{}, func(string) bool { return true }); err != nil || by.Apart == 0 {
+		t.Errorf("before a look its times are %+v, %v", by, err)
+	}
+	ref, branch := book.Refs+"eu-1", book.Branches+"eu-1"
+	for _, at := range []string{branch, book.Refs + "us-1", book.Branches + "us-1"} {
+		if _, err := s.as(newKey(t)).Replace(t.Context(), git.Update{Branch: at, Tree: bookOf("eu-1", 5).Tree()}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := me.Last(t.Context(), "eu-1", book.Kept{})
+	if err != nil || kept.Ref != "" || !maps.Equal(kept.At, map[string]files.ID{branch: s.refs[branch]}) || !slices.Equal(s.read, []string{branch}) {
+		t.Fatalf("first it is %+v, %v, after %v was read", kept, err, s.read)
+	}
+	for n := range 2 {
+		before := kept.Tree
+		if kept, err = me.Write(t.Context(), exchange.Refs, bookOf("eu-1", n), kept); err != nil || s.was != before {
+			t.Fatalf("book %d is written over %v, %v", n, s.was, err)
+		}
+		if u := s.last; u.When != noon || u.Author.Name == "" || u.Author.Email == "" || u.Message != bookOf("eu-1", n).Message() {
+			t.Errorf("book %d is written as %+v", n, u)
+		}
+	}
+	both := map[string]files.ID{ref: s.refs[ref], branch: s.refs[branch]}
+	for range 20 { // refs come in any order
+		again, err := me.Last(t.Context(), "eu-1", kept)
+		if err != nil || again.Ref != ref || again.Book.Number != bookOf("", 1).Number || !maps.Equal(again.At, both) || !maps.Equal(kept.At, both) {
+			t.Fatalf("then it is %+v, %v, of %+v", again, err, kept)
+		}
+	}
+	if kept, err = me.Write(t.Context(), exchange.Branch, bookOf("eu-1", 2), kept); err != nil || s.was != nil || kept.Ref != branch {
+		t.Errorf("at another ref it is written over %v, %v", s.was, err)
+	}
+	s.away = errors.New("the server is away")
+	if same, err := me.Last(t.Context(), "eu-1", kept); !errors.Is(err, s.away) || same.Ref != kept.Ref || same.Tree != kept.Tree {
+		t.Errorf("of a server that is away it is %+v, %v", same, err)
+	}
+	if same, err := me.Write(t.Context(), exchange.Branch, bookOf("eu-1", 3), kept); !errors.Is(err, s.away) || same.Book.Number != kept.Book.Number {
+		t.Errorf("to a server that is away it is %+v, %v", same, err)
 	}
 }
 
@@ -414,32 +462,6 @@ func TestBooksAreRead(t *testing.T) {
 		}
 		if slices.Contains(status.read, book.Refs+"asia") || slices.Contains(status.read, book.Refs+"hub") {
 			t.Errorf("what nobody seeks is fetched: %v", status.read)
-		}
-	})
-}
-
-// TestWhoCannotLookSaysSo and judges nobody meanwhile.
-func TestWhoCannotLookSaysSo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
-		s, key := newServer("https://git.example/status"), newKey(t)
-		a := &asks{sought: []*karmada.Cluster{cluster("eu-1", key)}, settings: exchange.Services{StaleAfter: metav1.Duration{Duration: 15 * time.Second}}}
-		r := &pull.Reader{Books: a, Agents: s.as(signing.Key{}), Log: slog.New(slog.NewTextHandler(&log, nil))}
-		s.away = errors.New("the server is away")
-		go func() { _ = r.Run(t.Context()) }()
-		time.Sleep(31 * time.Second)
-		if a.looked > 0 || s.looks != 7 || strings.Count(log.String(), "the server is away") != 1 {
-			t.Errorf("it looked %d times, tried %d, and says\n%s", a.looked, s.looks, log.String())
-		}
-		s.away = nil
-		time.Sleep(5 * time.Second)
-		if a.looked == 0 || !strings.Contains(log.String(), "are read again") {
-			t.Errorf("it looked %d times, and says\n%s", a.looked, log.String())
-		}
-		r.Agents = nil
-		time.Sleep(5 * time.Second)
-		if got := a.said[len(a.said)-1]; !strings.Contains(got, "no repository is named") {
-			t.Errorf("without a repository it says %s", got)
 		}
 	})
 }
