@@ -40,7 +40,9 @@ func source(t *testing.T, commit string, lines ...string) render.Source {
 			continue
 		case "policy", "bad":
 			selectors := map[string]string{"policy": "[{apiVersion: v1, kind: ConfigMap}]", "bad": "none"}[f[0]]
-			d := object.Decode(f[3], fmt.Appendf(nil, "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: %s, namespace: a, labels: {from: %q}}\nspec: {resourceSelectors: %s}\n", f[1], commit, selectors))
+			d := object.Decode(f[3],
+				fmt.Appendf(nil, "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\n"+
+					"metadata: {name: %s, namespace: a, labels: {from: %q}}\nspec: {resourceSelectors: %s}\n", f[1], commit, selectors))
 			if len(d.Objects) != 1 {
 				t.Fatalf("%q is no object", line)
 			}
@@ -138,11 +140,23 @@ func TestRestore(t *testing.T) {
 		{"it comes elsewhere while it is missing, and goes", [][]string{{"x in a"}, {"broken a 1"}, {"x in b", "broken a 1"}, {"broken a 1"}}, "[x@3]"},
 		{"it was in no part that broke, and goes", [][]string{{"x in b"}, {"x in b", "broken a 1"}, {"broken a 1"}}, "[]"},
 		{"what is new is not what is missing", [][]string{{"x in a"}, {"z in b", "broken c 1"}}, "[x@1 z@2]"},
-		{"it is one of two, of which the other may be in a file", [][]string{{"x in a"}, {"twice x"}, {"x in a", "broken b 1"}, {"x in a", "broken b 1"}}, "[x@1]"},
+		{
+			"it is one of two, of which the other may be in a file",
+			[][]string{{"x in a"}, {"twice x"}, {"x in a", "broken b 1"}, {"x in a", "broken b 1"}},
+			"[x@1]",
+		},
 		{"until that can be read", [][]string{{"x in a"}, {"twice x"}, {"x in a", "broken b 1"}, {"x in a", "broken b 1"}, {"x in a"}}, "[x@5]"},
 		{"the other is in no file", [][]string{{"x in a"}, {"twice x"}, {"x in a", "twice y"}}, "[x@3]"},
-		{"one of two in a cluster's own", [][]string{{"x in own of eu"}, {"twice x of eu"}, {"x in own of eu", "broken b 1"}}, "[cluster eu/ConfigMap/a/x@1]"},
-		{"one of two, and one of its name in a cluster's own", [][]string{{"x in own of eu", "x in a"}, {"x in own of eu", "twice x"}, {"x in own of eu", "x in a", "broken b 1"}}, "[cluster eu/ConfigMap/a/x@3 x@1]"},
+		{
+			"one of two in a cluster's own",
+			[][]string{{"x in own of eu"}, {"twice x of eu"}, {"x in own of eu", "broken b 1"}},
+			"[cluster eu/ConfigMap/a/x@1]",
+		},
+		{
+			"one of two, and one of its name in a cluster's own",
+			[][]string{{"x in own of eu", "x in a"}, {"x in own of eu", "twice x"}, {"x in own of eu", "x in a", "broken b 1"}},
+			"[cluster eu/ConfigMap/a/x@3 x@1]",
+		},
 		{"a policy gets an error", [][]string{{"policy p in a"}, {"bad p in a"}, {"bad p in a"}}, "[p@1]"},
 		{"until it has none", [][]string{{"policy p in a"}, {"bad p in a"}, {"policy p in a"}}, "[p@3]"},
 		{"another has an error then", [][]string{{"policy p in a"}, {"bad p in a"}, {"policy p in a", "bad q in b"}}, "[p@3 q@3]"},
@@ -173,7 +187,8 @@ func TestWhatIsMissingMayBeAllowedToGo(t *testing.T) {
 		t.Fatalf("it holds %s, forgot: %t, says %v", got, unresolved.Forgot, unresolved.Diags)
 	}
 	says := unresolved.Diags[0]
-	const want = "ConfigMap/a/x, cluster eu/ConfigMap/a/z: not in the source any longer, and may be in b, which cannot be read; what is missing stays as it was"
+	const want = "ConfigMap/a/x, cluster eu/ConfigMap/a/z: not in the source any longer, and may be in b, which cannot be read; " +
+		"what is missing stays as it was"
 	if says.Code != diag.MissingWhileBroken || says.Severity != diag.Warning || says.Message != want {
 		t.Errorf("it says %+v", says)
 	}
@@ -194,7 +209,8 @@ func TestWhatIsMissingMayBeAllowedToGo(t *testing.T) {
 		}
 	}
 	// Nobody is asked where nothing is missing.
-	if _, unresolved := commits(t, true, history[0], source(t, "2", "x in a", "broken b 1", "z in a of eu")); unresolved.Forgot || len(unresolved.Diags) != 0 {
+	if _, unresolved := commits(t, true, history[0], source(t, "2", "x in a", "broken b 1", "z in a of eu")); unresolved.Forgot ||
+		len(unresolved.Diags) != 0 {
 		t.Errorf("where nothing is missing, forgot: %t, says %v", unresolved.Forgot, unresolved.Diags)
 	}
 	// What stood in the broken file itself is not missing, and stays.
@@ -316,16 +332,85 @@ func TestWhatWasPublishedLast(t *testing.T) {
 		holds   string // a part of why
 		asks    string
 	}{
-		"ahead":                               {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"x in a", "y in a"}}, "[x@2 y@2] a:2", "", "[1 2]"},
-		"ahead, where it broke":               {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
-		"ahead of no state":                   {"", state.LastGood{}, []string{"2"}, map[string][]string{"2": {"x in a"}}, "[x@2] a:2", "", "[2]"},
-		"ahead, which cannot be read":         {"1", state.LastGood{}, []string{"2"}, map[string][]string{"1": {"x in a"}}, "[x@1] a:2", "out of reach", "[1 2]"},
-		"by another version":                  {"1", state.LastGood{}, nil, map[string][]string{"1": {"broken a 1"}}, "[] a:1", "and had it when it was published last", "[1]"},
-		"remembered":                          {"2", state.LastGood{Broken: map[string]state.Part{"a": {Digest: "1", Commit: "1"}}, Objects: []state.Good{good}}, nil, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
-		"remembered in the older form":        {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
-		"in the older form, out of reach":     {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}}, nil, map[string][]string{"2": {"broken a 1"}}, "[] a:1", "out of reach", "[1 2]"},
-		"remembered, in what broke before":    {"2", state.LastGood{Broken: map[string]state.Part{"a": {Digest: "1", Commit: "0"}}, Objects: []state.Good{good}}, nil, map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}}, "[x@1] a:0", "", "[1 2]"},
-		"in the older form, and can be read":  {"2", state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}, "b": {Commit: "1"}}}, nil, map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}}, "[x@1] a:1", "", "[1 2]"},
+		"ahead": {
+			"1",
+			state.LastGood{},
+			[]string{"2"},
+			map[string][]string{"1": {"x in a"}, "2": {"x in a", "y in a"}},
+			"[x@2 y@2] a:2", "", "[1 2]",
+		},
+		"ahead, where it broke": {
+			"1",
+			state.LastGood{},
+			[]string{"2"},
+			map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}},
+			"[x@1] a:1", "", "[1 2]",
+		},
+		"ahead of no state": {
+			"",
+			state.LastGood{},
+			[]string{"2"},
+			map[string][]string{"2": {"x in a"}},
+			"[x@2] a:2", "",
+			"[2]",
+		},
+		"ahead, which cannot be read": {
+			"1",
+			state.LastGood{},
+			[]string{"2"},
+			map[string][]string{"1": {"x in a"}},
+			"[x@1] a:2",
+			"out of reach", "[1 2]",
+		},
+		"by another version": {
+			"1",
+			state.LastGood{},
+			nil,
+			map[string][]string{"1": {"broken a 1"}},
+			"[] a:1",
+			"and had it when it was published last", "[1]",
+		},
+		"remembered": {
+			"2",
+			state.LastGood{
+				Broken:  map[string]state.Part{"a": {Digest: "1", Commit: "1"}},
+				Objects: []state.Good{good},
+			},
+			nil,
+			map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}},
+			"[x@1] a:1", "", "[1 2]",
+		},
+		"remembered in the older form": {
+			"2",
+			state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}},
+			nil,
+			map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}},
+			"[x@1] a:1", "", "[1 2]",
+		},
+		"in the older form, out of reach": {
+			"2",
+			state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}}},
+			nil,
+			map[string][]string{"2": {"broken a 1"}},
+			"[] a:1", "out of reach", "[1 2]",
+		},
+		"remembered, in what broke before": {
+			"2",
+			state.LastGood{
+				Broken:  map[string]state.Part{"a": {Digest: "1", Commit: "0"}},
+				Objects: []state.Good{good},
+			},
+			nil,
+			map[string][]string{"1": {"x in a"}, "2": {"broken a 1"}},
+			"[x@1] a:0", "", "[1 2]",
+		},
+		"in the older form, and can be read": {
+			"2",
+			state.LastGood{Broken: map[string]state.Part{"a": {Commit: "1"}, "b": {Commit: "1"}}},
+			nil,
+			map[string][]string{"1": {"x in a", "y in b"}, "2": {"broken a 1"}},
+			"[x@1] a:1", "", "[1 2]",
+		},
 		"missing, and nothing may be allowed": {"1", state.LastGood{}, nil, map[string][]string{"1": {"x in b"}}, "[x@1] a:1", "", "[1]"},
 	} {
 		in := Input{Source: source(t, "3", "broken a 9"), State: &state.State{LastGood: tt.memory}, Ahead: tt.ahead, Earlier: map[string]render.Source{}}
@@ -334,7 +419,9 @@ func TestWhatWasPublishedLast(t *testing.T) {
 			in.Earlier[commit] = source(t, commit, lines...)
 		}
 		restored, unresolved := Restore(in)
-		if got, asks := fmt.Sprintf("%v a:%s", held(restored), unresolved.Remembered().Broken["a"].Commit), fmt.Sprint(Commits(in)); got != tt.want || !strings.Contains(unresolved.HoldReason, tt.holds) || (unresolved.HoldReason == "") != (tt.holds == "") || asks != tt.asks {
+		if got, asks := fmt.Sprintf("%v a:%s", held(restored),
+			unresolved.Remembered().Broken["a"].Commit), fmt.Sprint(Commits(in)); got != tt.want ||
+			!strings.Contains(unresolved.HoldReason, tt.holds) || (unresolved.HoldReason == "") != (tt.holds == "") || asks != tt.asks {
 			t.Errorf("%s: of %s it holds %s, want %s; unsure: %q", name, asks, got, tt.want, unresolved.HoldReason)
 		}
 	}

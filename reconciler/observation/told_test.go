@@ -101,7 +101,8 @@ func TestAnObservationThatDoesNotCount(t *testing.T) {
 		agent.Refuse(errors.New("it is too large"))
 		next, change := agent.Report(recorded, heartbeat.Running, 0, begun)
 		const want = "what the agent observed does not count: it is too large"
-		if got := observation.Refused(next); got != want || !change.Soon || next.Waybill != nil || recorded != nil && next.KubernetesVersion != "v1.36.3" {
+		if got := observation.Refused(next); got != want || !change.Soon || next.Waybill != nil || recorded != nil &&
+			next.KubernetesVersion != "v1.36.3" {
 			t.Errorf("%s: %q, %+v, %v", what, got, next, change)
 		}
 		again, change := agent.Report(next, heartbeat.Running, 5, begun)

@@ -30,7 +30,10 @@ func waiting(pods int32, names ...string) *observation.Waiting {
 // both is a look at web, and at another Deployment, of which a pod waits each.
 func both(web string) *observation.Waiting {
 	w := waiting(3, web)
-	w.Workloads[object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "db"}] = observation.Replicas{APIVersion: "apps/v1", Pods: 3, Waiting: []string{"shop/d"}}
+	w.Workloads[object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "db"}] = observation.Replicas{
+		APIVersion: "apps/v1",
+		Pods:       3, Waiting: []string{"shop/d"},
+	}
 	return w
 }
 
@@ -73,7 +76,10 @@ func TestWhatWaitsForLong(t *testing.T) {
 		{23, waiting(2, "shop/a"), "no node for 1 of 2 pods of shop/web", "shop/web 1 of 2 since 18m0s, seen at 23m0s"},
 		{24, waiting(2, "shop/z"), "a node for all pods of shop/web", ""}, // another waits, for a short time
 		{25, both("shop/a"), "", ""},
-		{30, both("shop/a"), "no node for 1 of 3 pods of shop/db, no node for 1 of 3 pods of shop/web", "shop/db 1 of 3 since 25m0s, seen at 30m0s; shop/web 1 of 3 since 25m0s, seen at 30m0s"},
+		{
+			30, both("shop/a"), "no node for 1 of 3 pods of shop/db, no node for 1 of 3 pods of shop/web",
+			"shop/db 1 of 3 since 25m0s, seen at 30m0s; shop/web 1 of 3 since 25m0s, seen at 30m0s",
+		},
 		{31, both("shop/a"), "", "shop/db 1 of 3 since 25m0s, seen at 30m0s; shop/web 1 of 3 since 25m0s, seen at 30m0s"},
 		{32, waiting(3, "shop/a"), "a node for all pods of shop/db", "shop/web 1 of 3 since 25m0s, seen at 30m0s"},
 	} {
@@ -139,14 +145,16 @@ func TestAnAgentMayHaveAnotherClock(t *testing.T) {
 	}
 	later := *says
 	later.Waybill = &karmada.ObservedBesides{Unschedulable: append(slices.Clone(says.Waybill.Unschedulable), karmada.Unschedulable{
-		APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "zoo", Pods: 2, Unschedulable: 1, Since: at(-58 * time.Minute), Seen: at(-58 * time.Minute),
+		APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "zoo", Pods: 2, Unschedulable: 1,
+		Since: at(-58 * time.Minute), Seen: at(-58 * time.Minute),
 	})}
 	agent := observation.NewTold("key", nil)
 	if err := agent.Take(&later, 7, begun); err != nil {
 		t.Fatal(err)
 	}
 	next, _ := agent.Report(recorded, heartbeat.Running, 0, begun.Add(2*time.Minute))
-	if want := "shop/web 3 of 5 since -6m0s, seen at 0s; shop/zoo 1 of 2 since 2m0s, seen at 2m0s"; rows(next) != want || next.Waybill.Sequence.Observation != 7 {
+	if want := "shop/web 3 of 5 since -6m0s, seen at 0s; shop/zoo 1 of 2 since 2m0s, seen at 2m0s"; rows(next) != want ||
+		next.Waybill.Sequence.Observation != 7 {
 		t.Errorf("another waits: %s, want %s", rows(next), want)
 	}
 	says.Waybill = nil
@@ -178,7 +186,10 @@ func TestReplicaOf(t *testing.T) {
 		want string
 	}{
 		{"waits", pod("web-5d4f", "5d4f", unscheduled), "{shop/web false true} true"},
-		{"waits, and is not ready", pod("web-1", "1", unscheduled, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse}), "{shop/web false true} true"},
+		{
+			"waits, and is not ready", pod("web-1", "1", unscheduled, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse}),
+			"{shop/web false true} true",
+		},
 		{"runs", pod("web-app-5d4f", "5d4f", corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}), "{shop/web-app true false} true"},
 		{"is held back by a gate", pod("web-1", "1", gated), "{shop/web false false} true"},
 		{"has a node by now", bound, "{shop/web false false} true"},

@@ -96,12 +96,18 @@ func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
 		{name: "a file of this machine's", secret: data{"value": fmt.Sprintf(kubeconfig, "", "tokenFile: /var/run/token")}, refused: "names a file"},
 		{name: "a file as a certificate", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-certificate: a, client-key: b")}, refused: "names a file"},
 		{name: "a file as an authority", secret: data{"value": fmt.Sprintf(kubeconfig, ", certificate-authority: ca.crt", "token: s3cret")}, refused: "names a file"},
-		{name: "a file as a certificate alone", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-certificate: a")}, refused: "names a file"},
+		{
+			name: "a file as a certificate alone", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-certificate: a")},
+			refused: "names a file",
+		},
 		{name: "a file as a key alone", secret: data{"value": fmt.Sprintf(kubeconfig, "", "client-key: b")}, refused: "names a file"},
 		{name: "two tokens", secret: data{"caBundle": ca, "token": "s3cret or CANARY", "apiEndpoint": at}, refused: "token is none"},
 		{name: "no URL", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "https://[::1"}, refused: "https://HOST:PORT"},
 		{name: "no host", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "https:///api"}, refused: "https://HOST:PORT"},
-		{name: "a user", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "https://CANARY@api.example.com"}, refused: "https://HOST:PORT"},
+		{
+			name: "a user", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": "https://CANARY@api.example.com"},
+			refused: "https://HOST:PORT",
+		},
 		{name: "space around the endpoint", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at + "\n"}, want: at + " s3cret "},
 		{
 			name: "a proxy that is no URL", secret: data{"caBundle": ca, "token": "s3cret", "apiEndpoint": at},
@@ -115,7 +121,10 @@ func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
 			name: "both keys of a kubeconfig", want: "https://api.example.com s3cret ",
 			secret: data{"value": fmt.Sprintf(kubeconfig, "", "token: s3cret"), "value.yaml": fmt.Sprintf(kubeconfig, "", "token: other")},
 		},
-		{name: "both forms, by Flux's other key", secret: data{"value.yaml": fmt.Sprintf(kubeconfig, "", "token: s3cret"), "token": ""}, refused: "both"},
+		{
+			name: "both forms, by Flux's other key", secret: data{"value.yaml": fmt.Sprintf(kubeconfig, "", "token: s3cret"), "token": ""},
+			refused: "both",
+		},
 		{name: "no kubeconfig", secret: data{"value": "CANARY: ["}, refused: "cannot be read"},
 		{name: "another Secret", secret: data{"password": "CANARY"}, refused: "neither"},
 	} {
@@ -126,7 +135,8 @@ func TestTheSourceLeadsNoTokenElsewhere(t *testing.T) {
 			}
 			got, err := credential.Read(&karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}, Spec: c.spec}, secret, hosts(t, c.allow...))
 			if c.refused != "" {
-				if err == nil || !strings.Contains(err.Error()+"\n", c.refused) || strings.Contains(err.Error(), "CANARY") || strings.Contains(err.Error(), "s3cret") {
+				if err == nil || !strings.Contains(err.Error()+"\n", c.refused) || strings.Contains(err.Error(), "CANARY") ||
+					strings.Contains(err.Error(), "s3cret") {
 					t.Errorf("the error is %v; it should say %q", err, c.refused)
 				}
 				return
@@ -273,7 +283,10 @@ func TestLifetime(t *testing.T) {
 		{"a token half of whose claims are none", nil, jwt(`{"exp":1,"iat":"x"}`), lifetime{}},
 		{"a token that ended when time began", nil, jwt(`{"exp":0,"iat":5}`), lifetime{}},
 		{"a token that ended before", nil, jwt(`{"exp":-5}`), lifetime{}},
-		{"a token that ends in the last year", nil, jwt(`{"exp":253402300799}`), lifetime{Until: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}},
+		{
+			"a token that ends in the last year", nil, jwt(`{"exp":253402300799}`),
+			lifetime{Until: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)},
+		},
 		{"a token that ends a second later", nil, jwt(`{"exp":253402300800}`), lifetime{}},
 	} {
 		if got := credential.LifetimeOf(c.cert, c.token); !got.From.Equal(c.want.From) || !got.Until.Equal(c.want.Until) {
@@ -375,7 +388,8 @@ contexts:
 		t.Errorf("the token is %q", got)
 	}
 	for context, why := range map[string]string{
-		"runs": "aws", "files": "/nowhere", "nobody": "no cluster or no user", "nowhere": "no cluster or no user", "unknown": "cannot locate context",
+		"runs": "aws", "files": "/nowhere", "nobody": "no cluster or no user", "nowhere": "no cluster or no user",
+		"unknown": "cannot locate context",
 	} {
 		if text, err := credential.Secret("eu-1", config, context, ""); err == nil || !strings.Contains(err.Error(), why) || text != nil {
 			t.Errorf("the context %s: %s, %v, want %q", context, text, err, why)

@@ -47,12 +47,27 @@ func TestWhichPodsAreAskedFor(t *testing.T) {
 		{"no selector", map[string]any{"replicas": int64(1)}, web, health.InProgress, []string{"get shop"}, 1},
 		{"a selector of everything", selecting(map[string]any{}), web, health.InProgress, []string{"get shop"}, 1},
 		{"a selector that is none", selecting("app=web"), web, health.InProgress, []string{"get shop"}, 1},
-		{"a selector half of which is none", selecting(map[string]any{"matchLabels": labels, "matchExpressions": "x"}), web, health.InProgress, []string{"get shop"}, 1},
+		{
+			"a selector half of which is none", selecting(map[string]any{"matchLabels": labels, "matchExpressions": "x"}), web, health.InProgress,
+			[]string{"get shop"},
+			1,
+		},
 		{"an operator that there is not", selecting(map[string]any{"matchLabels": labels, "matchExpressions": []any{
 			map[string]any{"key": "app", "operator": "Near"},
 		}}), web, health.InProgress, []string{"get shop"}, 1},
-		{"a kind that is not served", nil, object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "shop", Name: "web"}, health.InProgress, nil, 1},
-		{"an object that is not there", nil, object.Ref{Group: "apps", Kind: "Deployment", Namespace: "bank", Name: "web"}, health.InProgress, []string{"get bank"}, 1},
+		{
+			"a kind that is not served", nil,
+			object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "shop", Name: "web"},
+			health.InProgress,
+			nil, 1,
+		},
+		{
+			"an object that is not there", nil,
+			object.Ref{Group: "apps", Kind: "Deployment", Namespace: "bank", Name: "web"},
+			health.InProgress,
+			[]string{"get bank"},
+			1,
+		},
 		{"one that is suspended", selecting(map[string]any{"matchLabels": labels}), web, health.Suspended, nil, 1},
 		{"one that is not there, as is known", selecting(map[string]any{"matchLabels": labels}), web, health.NotFound, nil, 1},
 	} {

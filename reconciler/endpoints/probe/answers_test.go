@@ -119,21 +119,31 @@ func TestEachQuestionIsAnswered(t *testing.T) {
 		{name: "delete what somebody else replaced", fails: map[int]error{4: moved}, err: moved, left: probe.Refs + "x"},
 		{name: "write a branch", fails: map[int]error{1: refused, 2: away}, err: away},
 		{name: "delete a branch", fails: map[int]error{1: refused, 5: away}, err: away, left: probe.Branches + "x"},
-		{name: "a write is refused", fails: map[int]error{1: refused}, want: refs(append([]string{"write: not this one"}, branch...)...), bus: exchange.Branch},
+		{
+			name: "a write is refused", fails: map[int]error{1: refused}, want: refs(append([]string{"write: not this one"}, branch...)...),
+			bus: exchange.Branch,
+		},
 		{
 			name: "a read is refused", fails: map[int]error{2: refused}, bus: exchange.Branch, asked: true,
 			want: refs(append([]string{"write", "read: not this one", "replace", "delete"}, branch...)...),
 		},
 		{
-			name: "who writes does not see it", fails: map[int]error{3: hidden, 4: hidden}, bus: exchange.Branch, asked: true, left: probe.Refs + "x",
+			name: "who writes does not see it", fails: map[int]error{3: hidden, 4: hidden},
+			bus: exchange.Branch, asked: true, left: probe.Refs + "x",
 			want: refs(append([]string{"write", "read", "replace: " + unseen, "delete: " + unseen}, branch...)...),
 		},
 		{
 			name: "a replacement is refused, and what is there is deleted", fails: map[int]error{3: refused}, bus: exchange.Branch, asked: true,
 			want: refs(append([]string{"write", "read", "replace: not this one", "delete"}, branch...)...),
 		},
-		{name: "a deletion is refused", fails: map[int]error{4: refused}, want: refs("write", "read", "replace", "delete: not this one"), bus: exchange.Refs, left: probe.Refs + "x"},
-		{name: "all writes are refused", fails: map[int]error{1: refused, 2: refused}, want: refs("write: not this one", "branch write: not this one"), asked: true},
+		{
+			name: "a deletion is refused", fails: map[int]error{4: refused}, want: refs("write", "read", "replace", "delete: not this one"),
+			bus: exchange.Refs, left: probe.Refs + "x",
+		},
+		{
+			name: "all writes are refused", fails: map[int]error{1: refused, 2: refused},
+			want: refs("write: not this one", "branch write: not this one"), asked: true,
+		},
 	} {
 		m := &memory{t: t, fails: c.fails, refs: map[string]files.ID{}, trees: map[files.ID]*files.Folder{}}
 		got, err := probe.Of(t.Context(), m, "x", noon)
@@ -151,7 +161,8 @@ func TestEachQuestionIsAnswered(t *testing.T) {
 			t.Errorf("%s: there is left %v, want %q", c.name, m.refs, c.left)
 		}
 		for _, u := range m.writes {
-			if u.When != noon.UTC() || u.Author.Name == "" || u.Author.Email == "" || !strings.HasPrefix(u.Message, "waybill doctor: ") || u.Tree == nil {
+			if u.When != noon.UTC() || u.Author.Name == "" || u.Author.Email == "" || !strings.HasPrefix(u.Message, "waybill doctor: ") ||
+				u.Tree == nil {
 				t.Errorf("%s: it writes %+v", c.name, u)
 			}
 		}

@@ -28,7 +28,8 @@ func TestTheNewestOfTwoBooks(t *testing.T) {
 		for cluster, numbers := range map[string][2]int{"eu-1": {1, 2}, "us-1": {2, 1}} {
 			for i, prefix := range []string{book.Refs, book.Branches} {
 				b := bookOf(cluster, numbers[i])
-				if _, err := s.as(key).Replace(t.Context(), git.Update{Branch: prefix + cluster, Tree: b.Tree(), Message: b.Message()}, nil); err != nil {
+				if _, err := s.as(key).Replace(t.Context(), git.Update{Branch: prefix + cluster, Tree: b.Tree(), Message: b.Message()},
+					nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -58,7 +59,10 @@ func TestWhoCannotLookSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		s, key := newServer("https://git.example/status"), newKey(t)
-		a := &asks{sought: []*karmada.Cluster{cluster("eu-1", key)}, settings: exchange.Services{StaleAfter: metav1.Duration{Duration: 15 * time.Second}}}
+		a := &asks{
+			sought:   []*karmada.Cluster{cluster("eu-1", key)},
+			settings: exchange.Services{StaleAfter: metav1.Duration{Duration: 15 * time.Second}},
+		}
 		r := &pull.Reader{Books: a, Agents: s.as(signing.Key{}), Log: slog.New(slog.NewTextHandler(&log, nil))}
 		s.away = errors.New("the server is away")
 		go func() { _ = r.Run(t.Context()) }()

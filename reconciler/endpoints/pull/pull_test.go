@@ -233,7 +233,8 @@ func TestWhatIsAtBothRefs(t *testing.T) {
 		}
 	}
 	kept, err := me.Last(t.Context(), "eu-1", book.Kept{})
-	if err != nil || kept.Ref != "" || !maps.Equal(kept.At, map[string]files.ID{branch: s.refs[branch]}) || !slices.Equal(s.read, []string{branch}) {
+	if err != nil || kept.Ref != "" || !maps.Equal(kept.At, map[string]files.ID{branch: s.refs[branch]}) ||
+		!slices.Equal(s.read, []string{branch}) {
 		t.Fatalf("first it is %+v, %v, after %v was read", kept, err, s.read)
 	}
 	for n := range 2 {
@@ -248,7 +249,8 @@ func TestWhatIsAtBothRefs(t *testing.T) {
 	both := map[string]files.ID{ref: s.refs[ref], branch: s.refs[branch]}
 	for range 20 { // refs come in any order
 		again, err := me.Last(t.Context(), "eu-1", kept)
-		if err != nil || again.Ref != ref || again.Book.Number != bookOf("", 1).Number || !maps.Equal(again.At, both) || !maps.Equal(kept.At, both) {
+		if err != nil || again.Ref != ref || again.Book.Number != bookOf("", 1).Number || !maps.Equal(again.At, both) ||
+			!maps.Equal(kept.At, both) {
 			t.Fatalf("then it is %+v, %v, of %+v", again, err, kept)
 		}
 	}
@@ -259,7 +261,8 @@ func TestWhatIsAtBothRefs(t *testing.T) {
 	if same, err := me.Last(t.Context(), "eu-1", kept); !errors.Is(err, s.away) || same.Ref != kept.Ref || same.Tree != kept.Tree {
 		t.Errorf("of a server that is away it is %+v, %v", same, err)
 	}
-	if same, err := me.Write(t.Context(), exchange.Branch, bookOf("eu-1", 3), kept); !errors.Is(err, s.away) || same.Book.Number != kept.Book.Number {
+	if same, err := me.Write(t.Context(), exchange.Branch, bookOf("eu-1", 3), kept); !errors.Is(err, s.away) ||
+		same.Book.Number != kept.Book.Number {
 		t.Errorf("to a server that is away it is %+v, %v", same, err)
 	}
 }
