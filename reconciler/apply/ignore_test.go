@@ -112,12 +112,17 @@ func TestFill(t *testing.T) {
 
 func TestWithout(t *testing.T) {
 	content := map[string]any{"a": map[string]any{"b": int64(1), "c": int64(2)}, "l": []any{"x", map[string]any{"n": "y", "m": "z"}, "w"}}
+	before := fmt.Sprint(content)
 	got := Without(content, [][]string{{"a", "b"}, {"l", "0"}, {"l", "1", "m"}, {"l", "2"}, {"l", "3"}, {"l", "-1"}, {"l", "x"}, {"none", "deeper"}, {"a", "c", "deeper"}})
 	want := map[string]any{"a": map[string]any{"c": int64(2)}, "l": []any{map[string]any{"n": "y"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if l, _ := content["l"].([]any); len(l) != 3 || len(content["a"].(map[string]any)) != 2 {
-		t.Errorf("what it was made from is %v", content)
+	if after := fmt.Sprint(content); after != before {
+		t.Errorf("what it was made from was %s, and is %s", before, after)
+	}
+	long := map[string]any{"l": []any{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}
+	if got := fmt.Sprint(Without(long, [][]string{{"l", "9"}, {"l", "10"}, {"l", "2"}})); got != "map[l:[0 1 3 4 5 6 7 8 11]]" {
+		t.Errorf("of a long list %s is left", got)
 	}
 }

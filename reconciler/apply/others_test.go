@@ -273,8 +273,14 @@ func TestWhatTwoAppliedIsInDoubt(t *testing.T) {
 // TestWhatIsToStayIsReleased when it leaves the branch: an object whose manifest said so, which the inventory remembers, and namespaces
 // that a cluster cannot be without. Nothing says of it at any time that its deletion began.
 func TestWhatIsToStayIsReleased(t *testing.T) {
-	for name, want := range map[string]Verb{"default": Release, "kube-public": Release, "kube": Delete, "shop": Delete, "defaults": Delete, "example.com/default": Delete} {
+	for name, want := range map[string]Verb{
+		"default": Release, "kube-public": Release, "kube": Delete, "shop": Delete, "defaults": Delete,
+		"example.com/default": Delete, "ConfigMap default": Delete,
+	} {
 		r := object.Ref{Kind: "Namespace", Name: name}
+		if kind, short, ok := strings.Cut(name, " "); ok {
+			r.Kind, r.Name = kind, short
+		}
 		if group, short, ok := strings.Cut(name, "/"); ok {
 			r.Group, r.Name = group, short
 		}

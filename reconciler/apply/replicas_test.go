@@ -49,6 +49,8 @@ func TestBack(t *testing.T) {
 		{"it is the autoscaler's still", bare, scaled, true, 9, "nothing again=never"},
 		{"the autoscaler goes first", plain, scaled, true, 9, "delete web, 9 until 12:05:00 again=12:05:00"},
 		{"Git says more", says(12), scaled, true, 9, "delete web, 12 again=12:05:00"},
+		{"Git says as many", plain, scaled, true, 3, "delete web, 3 again=12:05:00"},
+		{"Git says one less", plain, scaled, true, 4, "delete web, 4 until 12:05:00 again=12:05:00"},
 		{"nothing is deleted in this round", plain, scaled, false, 9, "left to web again=12:00:01"},
 		{"nothing is deleted in this round, and nobody scaled yet", plain, marked(ScalerAnnotation, "web", `"f:replicas":{}`), false, 9, "9, left to web again=12:00:01"},
 		{"it waits", plain, lowers("2026-11-24T12:03:00Z"), true, 9, "nothing again=12:03:00"},

@@ -460,11 +460,11 @@ func TestAHookThatIsBeingDeleted(t *testing.T) {
 			Facts: Facts{Live: map[object.Ref]*metav1.PartialObjectMetadata{o.Ref: live("u1", append(change, begun)...)}},
 		})
 	}
-	if p := of(job); len(p.Actions()) > 0 || len(p.Apply) != 1 || !slices.Equal(p.Apply[0].Await, []object.Ref{job.Ref}) {
+	if p := of(job); p.Same != 1 || len(p.Actions()) > 0 || len(p.Apply) != 1 || !slices.Equal(p.Apply[0].Await, []object.Ref{job.Ref}) {
 		t.Errorf("one that runs is %+v", p.Apply)
 	}
 	p := of(job, deleting)
-	if all := p.Actions(); len(all) != 1 || all[0].Verb != Recreate || all[0].Renew != RenewFirst || all[0].Earlier {
+	if all := p.Actions(); p.Same != 0 || len(all) != 1 || all[0].Verb != Recreate || all[0].Renew != RenewFirst || all[0].Earlier {
 		t.Errorf("one that is being deleted is %+v", p.Apply)
 	}
 	p = of(volume, deleting)
