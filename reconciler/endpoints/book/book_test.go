@@ -94,9 +94,17 @@ func TestWhatIsNoBookIsRefused(t *testing.T) {
 		"a folder too much":     {path: "shop/a/b.json", content: `{"slices":[]}`, want: "not named after"},
 		"a name that says more": {path: "shop/api.json", content: `{"Slices":[]}`, want: "not as one writes them"},
 		"many bytes":            {path: "shop/api.json", content: strings.Repeat(" ", book.MostBytes+1), want: "at most 4194304 are taken"},
-		"many slices":           {root: large.Tree(), want: "it has 101 slices"},
-		"many services":         {root: files.NewFolder([]files.Entry{files.DirEntry("shop", files.NewFolder(crowd))}), want: "more than 1000 services"},
-		"nothing":               {root: files.NewFolder(nil), want: "not as one writes them"},
+		"as many bytes as may be": {
+			path: "shop/api.json", content: strings.Repeat(" ", book.MostBytes), want: "EOF",
+		},
+		"a field more of its own": {
+			path: "_meta", want: `unknown field "more"`,
+			content: `{"cluster":"eu-1","uid":"8f3c","time":"2026-11-23T12:00:00Z","number":1,"more":1}`,
+		},
+		"no file":       {root: files.NewFolder([]files.Entry{{Name: "_meta", Mode: files.ModeSubmodule}}), want: "it is no file"},
+		"many slices":   {root: large.Tree(), want: "it has 101 slices"},
+		"many services": {root: files.NewFolder([]files.Entry{files.DirEntry("shop", files.NewFolder(crowd))}), want: "more than 1000 services"},
+		"nothing":       {root: files.NewFolder(nil), want: "not as one writes them"},
 	} {
 		root := tt.root
 		if root == nil {
@@ -357,6 +365,36 @@ func TestWhatIsTooMuchForABook(t *testing.T) {
 	if _, last := got[name("s0999")]; len(got) != book.MostServices || !last || err == nil || !strings.Contains(err.Error(), "and 2 more") {
 		t.Errorf("of a crowd it has %d, %v", len(got), err)
 	}
+	// as much as it may have, and one more
+	sized := func(size int) []endpoints.Slice {
+		one := endpoints.Slice{Name: "x"}
+		b := book.Book{Services: endpoints.Services{name("api"): {one}}}
+		e, _ := b.Tree().Lookup("shop/api.json")
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.Name += strings.Repeat("x", size-len(data))
+		return []endpoints.Slice{one}
+	}
+	for what, tt := range map[string]struct {
+		has  []endpoints.Slice
+		fits bool
+	}{
+		"slices as may be": {many[:book.MostSlices], true}, "slices, and one more": {many, false},
+		"bytes as may be": {sized(book.MostBytes), true}, "bytes, and one more": {sized(book.MostBytes + 1), false},
+	} {
+		got, err := book.Fit(endpoints.Services{name("api"): tt.has}, nil)
+		b := book.Book{Cluster: "eu-1", UID: "8f3c", Time: noon, Number: 1, Services: got}
+		if _, decodes := book.Decode(b.Tree()); (err == nil) != tt.fits || (len(got) == 1) != tt.fits || decodes != nil {
+			t.Errorf("as many %s: it has %d services, %v, %v", what, len(got), err, decodes)
+		}
+	}
+	delete(crowd, name("s0000"))
+	delete(crowd, name("s0001"))
+	if got, err := book.Fit(crowd, nil); len(got) != book.MostServices || err == nil || strings.Contains(err.Error(), "and ") {
+		t.Errorf("of a smaller crowd it has %d, %v", len(got), err)
+	}
 	// together they are more than all may have
 	large := long[0].Endpoints[:30_000]
 	all := endpoints.Services{}
@@ -378,5 +416,12 @@ func TestWhoseBookIsAtARef(t *testing.T) {
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("they are %v", got)
+	}
+	for bus, want := range map[exchange.Bus]string{
+		exchange.Branch: "refs/heads/waybill/endpoints/eu-1", exchange.Refs: "refs/waybill/endpoints/eu-1", "": "refs/waybill/endpoints/eu-1",
+	} {
+		if got := book.RefOf("eu-1", bus); got != want || book.ClusterOf(got) != "eu-1" {
+			t.Errorf("by %q it is at %s, want %s", bus, got, want)
+		}
 	}
 }
