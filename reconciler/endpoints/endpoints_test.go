@@ -12,6 +12,7 @@ import (
 	discovery "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/waybill-dev/waybill/policies/services"
 	"github.com/waybill-dev/waybill/reconciler/apply"
@@ -128,6 +129,13 @@ func TestResolve(t *testing.T) {
 	}
 	name := slice("api-1", "pods.example")
 	name.AddressType = discovery.AddressTypeFQDN
+	both := map[string]*endpoints.Provider{
+		"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5")), "us-2": cluster("u2", false, slice("api-1", "10.103.0.5")),
+	}
+	nobody := slice("api-1")
+	nobody.Endpoints = []endpoints.Endpoint{{}}
+	moved := slice("api-1", "10.101.0.5")
+	moved.Ports[0] = port("http", 8081)
 	const five = "apply shop/eu-1-api-1 for api: http 10.101.0.5\n"
 	for _, c := range []struct {
 		name    string
@@ -139,12 +147,78 @@ func TestResolve(t *testing.T) {
 		{"at first", []services.Import{native}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, five},
 		{"the same again", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, ""},
 		{"another pod", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.6"))}, "apply shop/eu-1-api-1 for api: http 10.101.0.6\n"},
+		{
+			"another port",
+			[]services.Import{native},
+			map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))},
+			map[string]*endpoints.Provider{"eu-1": has(moved)},
+			five,
+		},
+		{
+			"an endpoint without an address",
+			[]services.Import{native},
+			nil,
+			map[string]*endpoints.Provider{"eu-1": has(nobody)},
+			"refused eu-1 api api-1: it has an endpoint without an address\n",
+		},
+		{
+			"a name as an address",
+			[]services.Import{native},
+			nil,
+			map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "pods"))},
+			"refused eu-1 api api-1: \"pods\" is no address of type IPv4\n",
+		},
+		{
+			"an address of a node's interface",
+			[]services.Import{native},
+			nil,
+			map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "fd00::5%eth0"))},
+			"refused eu-1 api api-1: \"fd00::5%eth0\" is no address of type IPv6\n",
+		},
+		{
+			"addresses of two families",
+			[]services.Import{native},
+			nil,
+			map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "fd00::5", "10.101.0.5"))},
+			"refused eu-1 api api-1: \"10.101.0.5\" is no address of type IPv6\n",
+		},
+		{
+			"no name of a slice",
+			[]services.Import{native},
+			nil,
+			map[string]*endpoints.Provider{"eu-1": has(slice("Api_1", "10.101.0.5"))},
+			"refused eu-1 api Api_1: \"Api_1\" is no name of an EndpointSlice\n",
+		},
+		{
+			"the same one, whose UID is not known any more",
+			[]services.Import{native},
+			map[string]*endpoints.Provider{"eu-1": cluster("u1", false, slice("api-1", "10.101.0.5"))},
+			map[string]*endpoints.Provider{"eu-1": cluster("", false, slice("api-1", "10.101.0.6"))},
+			"apply shop/eu-1-api-1 for api: http 10.101.0.6\n",
+		},
+		{
+			"two clusters, each of which is the same", []services.Import{derived("eu-1", "us-2")}, both, both, "",
+		},
 		{"no pod any more", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1"))}, "apply shop/eu-1-api-1 for api: http\n"},
 		{"no slice any more", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": has()}, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
 		{"the provider is not known", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, nil, ""},
 		{"its services are not known", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": {}}, ""},
 		{"it is not known, and silent", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": {Silent: true}}, "apply shop/eu-1-api-1 for api: http 10.101.0.5(not ready)\n"},
 		{"it is silent", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.101.0.5")).Services, Silent: true}}, "apply shop/eu-1-api-1 for api: http 10.101.0.5(not ready)\n"},
+		{
+			"it is not known, and silent still",
+			[]services.Import{native},
+			map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.101.0.5")).Services, Silent: true}},
+			map[string]*endpoints.Provider{"eu-1": {Silent: true}},
+			"",
+		},
+		{
+			"two of which all is refused",
+			[]services.Import{derived("us-2", "eu-1")},
+			nil,
+			map[string]*endpoints.Provider{"eu-1": {Wrong: "it is wrong"}, "us-2": {Wrong: "it is wrong, too"}},
+			"refused eu-1 api : it is wrong\nrefused us-2 api : it is wrong, too\n",
+		},
 		{"it was silent", []services.Import{native}, map[string]*endpoints.Provider{"eu-1": {Services: has(slice("api-1", "10.101.0.5")).Services, Silent: true}}, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, five},
 		{"nothing is imported any more", nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5"))}, nil, "delete shop/eu-1-api-1 uid of eu-1-api-1\n"},
 		{"two providers", []services.Import{derived("eu-1", "us-2")}, nil, map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "10.101.0.5")), "us-2": has(slice("api-1", "10.103.0.5"))}, "apply shop/imported-eu-1-api-1 for derived-api: http metrics 10.101.0.5\napply shop/imported-us-2-api-1 for derived-api: http metrics 10.103.0.5\n"},
@@ -217,6 +291,89 @@ func TestNoneOfThePorts(t *testing.T) {
 	}
 }
 
+// TestAClusterThatWasSeveral names the first of the UIDs that slices have of it, whatever the order of the slices.
+func TestAClusterThatWasSeveral(t *testing.T) {
+	is := cluster("u5", false)
+	for _, s := range []string{"1", "2", "3", "4"} {
+		is.Services[api] = append(is.Services[api], slice("api-"+s, "10.101.0."+s))
+	}
+	providers := map[string]*endpoints.Provider{"eu-1": is}
+	in := endpoints.Input{Cluster: "us-1", Owner: owner, Imports: []services.Import{native}, Providers: providers}
+	first := endpoints.Resolve(&in)
+	in.Live = applied(&first)
+	for i, uid := range []string{"u3", "u1", "u5", "u4"} {
+		in.Live[i].Annotations[endpoints.ProviderUIDAnnotation] = uid
+	}
+	for range 20 {
+		r := endpoints.Resolve(&in)
+		if len(r.Apply)+len(r.Delete) > 0 || len(r.Refused) != 1 {
+			t.Fatalf("it is\n%s", shown(&r))
+		}
+		if one := r.Refused[0]; one.Why != endpoints.Another("u1", "u5") || one.Named() != "shop/api" {
+			t.Fatalf("it is\n%s", shown(&r))
+		}
+	}
+	all := endpoints.Refusal{Provider: "eu-1"}
+	if all.Named() != "" {
+		t.Errorf("all services are called %q", all.Named())
+	}
+}
+
+// TestLongNames are cut where a slice could not be called so, and end as names do.
+func TestLongNames(t *testing.T) {
+	const most = 253
+	for _, c := range []struct {
+		name, want string // of the slice there, and how its name here begins
+		apart      bool
+	}{
+		{strings.Repeat("a", most-len("eu-1-")), "eu-1-" + strings.Repeat("a", most-len("eu-1-")), false},
+		{strings.Repeat("a", most-len("eu-1-")+1), "eu-1-" + strings.Repeat("a", most-len("eu-1-")-9) + "-", true},
+		{strings.Repeat("a", most-len("eu-1-")-10) + ".aaaaaaaaaaaa", "eu-1-" + strings.Repeat("a", most-len("eu-1-")-10) + "-", true},
+		{strings.Repeat("a", most-len("eu-1-")-11) + "--aaaaaaaaaaaa", "eu-1-" + strings.Repeat("a", most-len("eu-1-")-11) + "-", true},
+	} {
+		in := endpoints.Input{
+			Cluster: "us-1", Owner: owner, Imports: []services.Import{native},
+			Providers: map[string]*endpoints.Provider{"eu-1": has(slice(c.name, "10.101.0.5"))},
+		}
+		r := endpoints.Resolve(&in)
+		if len(r.Apply) != 1 {
+			t.Fatalf("%s: %s", c.name, shown(&r))
+		}
+		got := r.Apply[0].Name
+		isValid := len(validation.IsDNS1123Subdomain(got)) == 0
+		if !strings.HasPrefix(got, c.want) || len(got) > most || (got != "eu-1-"+c.name) != c.apart || !isValid {
+			t.Errorf("%s is called %s, want %s", c.name, got, c.want)
+		}
+		in.Live = applied(&r)
+		if r = endpoints.Resolve(&in); shown(&r) != "" {
+			t.Errorf("the same again: %s", shown(&r))
+		}
+	}
+}
+
+// TestPortsAreWhole has a port without a name or a protocol be the one that an API server makes of it, and the order be that of names.
+func TestPortsAreWhole(t *testing.T) {
+	number, udp := int32(8080), corev1.ProtocolUDP
+	live := &discovery.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api-1", Labels: map[string]string{discovery.LabelServiceName: "api"}},
+		Ports:      []discovery.EndpointPort{port("http", 80), {Port: &number}, {Protocol: &udp}, port("dns", 53)},
+	}
+	var got []string
+	for _, p := range endpoints.Collect([]types.NamespacedName{api}, []*discovery.EndpointSlice{live})[api][0].Ports {
+		text := fmt.Sprintf("%q %s", *p.Name, *p.Protocol)
+		if p.Port != nil {
+			text += fmt.Sprint(" ", *p.Port)
+		}
+		got = append(got, text)
+	}
+	if want := []string{`"" UDP`, `"" TCP 8080`, `"dns" TCP 53`, `"http" TCP 80`}; !slices.Equal(got, want) {
+		t.Errorf("they are %q, want %q", got, want)
+	}
+	if live.Ports[1].Name != nil || *live.Ports[0].Name != "http" {
+		t.Errorf("what was collected from is %v", live.Ports)
+	}
+}
+
 // TestOthersStay has slices in the consumer that somebody else made: none is deleted, and none is written over.
 func TestOthersStay(t *testing.T) {
 	other := func(name string, labels, annotations map[string]string) *discovery.EndpointSlice {
@@ -241,6 +398,11 @@ func TestOthersStay(t *testing.T) {
 	r = endpoints.Resolve(&in)
 	if got, want := shown(&r), "refused eu-1 api api-1: somebody else has an EndpointSlice eu-1-api-1-7eff0ea3\n"; got != want {
 		t.Errorf("%swant\n%s", got, want)
+	}
+	in.Providers = map[string]*endpoints.Provider{"eu-1": has(slice("api-1", "127.0.0.1"))}
+	r = endpoints.Resolve(&in)
+	if got, want := shown(&r), "refused eu-1 api api-1: 127.0.0.1 is a loopback address\n"; got != want {
+		t.Errorf("of what is refused anyway: %swant\n%s", got, want)
 	}
 }
 

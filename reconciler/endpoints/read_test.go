@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/waybill-dev/waybill/policies/services"
+	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/endpoints"
 )
 
@@ -36,7 +37,9 @@ func TestWhatWasReadCountsAfterARestart(t *testing.T) {
 		noneYet = "delete shop/eu-1-api uid of eu-1-api\n"
 		bad     = "refused eu-1 api api-1: 127.0.0.1 is a loopback address\n"
 	)
-	wrong := slice("api-1", "127.0.0.1")
+	wrong, three := slice("api-1", "127.0.0.1"), slice("api-3", "10.101.0.8")
+	idle := slice("api-1", "10.101.0.5")
+	idle.Endpoints[0].Conditions.Ready, idle.Endpoints[0].Conditions.Serving = new(false), new(false)
 	for _, c := range []struct {
 		name  string
 		reads []endpoints.Provider
@@ -66,6 +69,14 @@ func TestWhatWasReadCountsAfterARestart(t *testing.T) {
 		{"one of a cluster that was silent, while silence counts no more", []endpoints.Provider{
 			silent(read(20, one)), changed(read(20, one), func(p *endpoints.Provider) { p.Ages = false }),
 		}, []string{quiet, five}},
+		{"one of a cluster that was silent, where no endpoint was ready", []endpoints.Provider{
+			silent(read(20, idle)), read(20, idle), read(21, idle), read(21, idle),
+		}, []string{quiet, "", quiet, ""}},
+		{"a newer one in which one is gone, and two others stay", []endpoints.Provider{
+			read(20, one, two, three), read(21, one, two), read(20, one, two, three),
+		}, []string{
+			five + six + "apply shop/eu-1-api-3 for api: http 10.101.0.8\n", five + "delete shop/eu-1-api-3 uid of eu-1-api-3\n", refused,
+		}},
 		{"it is watched from now on", []endpoints.Provider{
 			silent(read(20, one)), changed(read(0, one), func(p *endpoints.Provider) { p.Ages = false }), read(19, other),
 		}, []string{quiet, five, seven}},
@@ -140,9 +151,34 @@ func TestLabels(t *testing.T) {
 		t.Error(diff)
 	}
 	in.Live = applied(&r)
+	for label := range want { // somebody takes one away
+		in.Live[0] = in.Live[0].DeepCopy()
+		if delete(in.Live[0].Labels, label); label == "kubernetes.io/service-name" || label == "endpointslice.kubernetes.io/managed-by" {
+			in.Live = applied(&r)
+			continue // it is nobody's then
+		}
+		again := endpoints.Resolve(&in)
+		if len(again.Apply) != 1 || cmp.Diff(want, again.Apply[0].Labels) != "" || again.Apply[0].UID != in.Live[0].UID {
+			t.Errorf("without the label %s it is\n%s", label, shown(&again))
+		}
+		in.Live = applied(&r)
+	}
 	in.Providers["eu-1"] = &endpoints.Provider{Silent: true}
 	r = endpoints.Resolve(&in)
 	if diff := cmp.Diff(want, r.Apply[0].Labels); diff != "" {
 		t.Errorf("of a silent cluster: %s", diff)
+	}
+	annotations := map[string]string{endpoints.ProviderAnnotation: "eu-1", apply.OwnerAnnotation: owner}
+	if diff := cmp.Diff(annotations, r.Apply[0].Annotations); diff != "" {
+		t.Errorf("of a silent cluster that is watched: %s", diff)
+	}
+	book := read(20, slice("api-1", "10.101.0.5"))
+	book.Silent = true
+	in.Providers["eu-1"] = &book
+	r = endpoints.Resolve(&in)
+	annotations[endpoints.ProviderUIDAnnotation], annotations[endpoints.BookAnnotation] = "u1", "20"
+	annotations[endpoints.SilentAnnotation] = "true"
+	if diff := cmp.Diff(annotations, r.Apply[0].Annotations); diff != "" {
+		t.Errorf("of a silent cluster that has a book: %s", diff)
 	}
 }
