@@ -192,6 +192,47 @@ func TestAStateGoesOn(t *testing.T) {
 	}
 }
 
+// TestTheWayBack goes from a head to a commit, which is not asked what it says, and no further; or to the newest that says
+// something. On the way to what is gone by already nothing is asked.
+func TestTheWayBack(t *testing.T) {
+	repo := twin.New("branches")
+	var all []files.ID
+	for _, message := range []string{"root", "says", "then", "says again", "head"} {
+		all = append(all, repo.Write("main", message, twin.Tree{"a": twin.File(nil)}.Folder()))
+	}
+	never, says := func(git.Head) bool { return false }, func(h git.Head) bool { return strings.HasPrefix(h.Message, "says") }
+	for _, tt := range []struct {
+		name       string
+		head, last files.ID
+		says       func(git.Head) bool
+		want       Trace
+		asked      int
+	}{
+		{"to itself", all[4], all[4], says, Trace{Follows: true}, 0},
+		{"to one before", all[4], all[1], never, Trace{Follows: true}, 3},
+		{"to the first", all[4], all[0], never, Trace{Follows: true}, 4},
+		{"to one that comes later", all[1], all[4], never, Trace{}, 2},
+		{"by one that says something", all[4], all[0], says, Trace{Said: all[3]}, 2},
+		{"to one that says something", all[4], all[3], says, Trace{Follows: true}, 1},
+		{"to nothing", all[2], files.ID{}, never, Trace{Follows: true}, 3},
+	} {
+		c := &counting{Repo: repo}
+		if got, err := Walk(t.Context(), c, tt.head, tt.last, tt.says); err != nil || got != tt.want || len(c.asked) != tt.asked {
+			t.Errorf("%s: it is %+v, asked is %q, %v; want %+v", tt.name, got, c.asked, err, tt.want)
+		}
+		c = &counting{Repo: repo, fails: max(tt.asked, 1)}
+		if got, err := Walk(t.Context(), c, tt.head, tt.last, tt.says); (err == nil) != (tt.asked == 0) || err != nil && got != (Trace{}) {
+			t.Errorf("%s, where that cannot be read: it is %+v, %v", tt.name, got, err)
+		}
+	}
+	for _, last := range []files.ID{{}, all[4]} {
+		c := &counting{Repo: repo, fails: 1}
+		if err := (&Reader{Branches: At(c)}).GoesOn(t.Context(), all[4], last); err != nil || len(c.asked) > 0 {
+			t.Errorf("whether it goes on from %s: %v, asked is %q", last, err, c.asked)
+		}
+	}
+}
+
 // A commit of the state that says it holds observations alone is passed over for what was planned only if that is so.
 func TestThePlanBelowObservations(t *testing.T) {
 	repo := twin.New("branches")
