@@ -111,6 +111,11 @@ func TestWhoseBeatIsHeard(t *testing.T) {
 	if got := l.heard("eu"); got != -1 {
 		t.Errorf("what nobody signed is heard at %s", got)
 	}
+	l = listens(pulled("eu", eu))
+	l.hear(&git.RemoteRefs{Refs: map[string]files.ID{heartbeat.Refs + "eu": {1}}}, noon)
+	if len(l.at) > 0 {
+		t.Errorf("what could not be read counts as read: %v", l.at)
+	}
 }
 
 // When a cluster's agent gets another key, what is at its refs is read anew, and counts by that; what is at those of others is not.
@@ -296,4 +301,34 @@ func (r *refs) Fetch(_ context.Context, branches ...string) error {
 		return &git.LimitError{What: "objects"}
 	}
 	return nil
+}
+
+// lines are the messages of a log.
+type lines struct {
+	slog.Handler
+
+	mu  sync.Mutex
+	all []string
+}
+
+func newLines() *lines { return &lines{Handler: slog.DiscardHandler} }
+
+// Enabled implements slog.Handler.
+func (*lines) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (l *lines) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, r.Message)
+	return nil
+}
+
+// taken are the messages since it was asked last.
+func (l *lines) taken() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.all
+	l.all = nil
+	return all
 }

@@ -28,36 +28,6 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-// lines are the messages of a log.
-type lines struct {
-	slog.Handler
-
-	mu  sync.Mutex
-	all []string
-}
-
-func newLines() *lines { return &lines{Handler: slog.DiscardHandler} }
-
-// Enabled implements slog.Handler.
-func (*lines) Enabled(context.Context, slog.Level) bool { return true }
-
-// Handle implements slog.Handler.
-func (l *lines) Handle(_ context.Context, r slog.Record) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, r.Message)
-	return nil
-}
-
-// taken are the messages since it was asked last.
-func (l *lines) taken() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := l.all
-	l.all = nil
-	return all
-}
-
 // hearing is a listener that runs by a clock that does not wait, in a bubble of synctest: whatever is asked of it is asked while it sleeps.
 type hearing struct {
 	*testing.T
@@ -215,6 +185,9 @@ func TestALeaseFromTheFirstBeatToTheNextProcess(t *testing.T) {
 		}
 		if head, _, err := h.target.Branch(t.Context(), state.Branch); err != nil || !strings.Contains(head.Message, "eu: Ready is True (ClusterReady), waybill.dev/Heartbeat is True") {
 			t.Errorf("the commit says %q", head.Message)
+		}
+		if said := h.said.taken(); !slices.Equal(said, []string{"observation recorded"}) {
+			t.Errorf("it says %q", said)
 		}
 		if n := len(h.told.read); n != 13 {
 			t.Errorf("of 13 beats %d are read", n)
@@ -489,6 +462,12 @@ func TestHeartbeatsAtAPublicHost(t *testing.T) {
 		h.passes(time.Minute)
 		if got := h.recordedOf("c"); got != "beats False, ready Unknown" {
 			t.Errorf("of one that beats by HTTP no more %s is recorded", got)
+		}
+		h.said.taken()
+		registers(t, h.target.Repo, some[:3]...)
+		h.passes(time.Minute)
+		if got, said := h.recordedOf("b"), h.said.taken(); got != "beats True, ready -" || slices.Contains(said, "heartbeats by Git are not heard") {
+			t.Errorf("of one of three again %s is recorded, and said %q", got, said)
 		}
 	})
 }

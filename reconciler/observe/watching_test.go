@@ -346,12 +346,18 @@ func TestAClusterThatDoesNotAnswer(t *testing.T) {
 		}
 		w.Observe([]*karmada.Cluster{eu, strange}, []*karmada.Cluster{eu, strange}, nil)
 		w.passes(time.Second)
+		if said := w.said.taken(); len(said) > 0 {
+			t.Errorf("at first it says %q", said)
+		}
 		w.watched["eu"].end <- errors.New("connection refused")
 		w.passes(observation.Period - 2*time.Second)
 		if got := w.took(); got != "watched eu" {
 			t.Errorf("at first: %s", got)
 		}
 		w.passes(3 * time.Second)
+		if said := w.said.taken(); !slices.Equal(said, []string{"cluster not observed", "observation recorded"}) {
+			t.Errorf("of one that does not answer it says %q", said)
+		}
 		if got := w.took(); got != "watched eu" || !slices.Equal(seen, []string{"eu true"}) {
 			t.Errorf("afterwards: %s, seen %q", got, seen)
 		}
@@ -364,5 +370,63 @@ func TestAClusterThatDoesNotAnswer(t *testing.T) {
 		if len(seen) != 1 {
 			t.Errorf("seen %q", seen)
 		}
+
+		// of one whose credential cannot be read it is said, and nothing is seen
+		w.said.taken()
+		if err := os.WriteFile(filepath.Join(w.access.Folder, "strange.kubeconfig"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.passes(observation.Period)
+		if said := w.said.taken(); !slices.Contains(said, "cluster not observed") || len(seen) != 1 {
+			t.Errorf("of a credential that is none it says %q, seen %q", said, seen)
+		}
 	})
+}
+
+// TestClustersAreLookedAtOneAfterTheOther at first, so that not all are asked at once.
+func TestClustersAreLookedAtOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := []*karmada.Cluster{pushed("eu"), pushed("us"), pushed("ap")}
+		w := newWatching(t, all...)
+		w.Observe(all[:1], all, nil)
+		w.passes(time.Second)
+		w.took()
+		w.Observe(all, all, nil)
+		for _, want := range []string{"watched us", "watched ap", ""} {
+			w.passes(apart / 2)
+			if got := w.took(); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			w.passes(apart / 2)
+		}
+	})
+}
+
+// TestWhatIsRecordedIsReadNowAndThen: at first, when it is due, and when somebody says which clusters to watch; not with every look.
+func TestWhatIsRecordedIsReadNowAndThen(t *testing.T) {
+	for again, want := range map[time.Duration]int32{0: 2, time.Minute: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			eu := pushed("eu")
+			w := newWatching(t, eu)
+			var reads atomic.Int32
+			record := w.Record
+			w.Again, w.Record = again, func(ctx context.Context, next Next) (map[string]*karmada.ClusterStatus, error) {
+				reads.Add(1)
+				return record(ctx, next)
+			}
+			w.Observe([]*karmada.Cluster{eu}, []*karmada.Cluster{eu}, nil)
+			w.passes(time.Second)
+			for range 9 { // the last looks are more than a minute after the first
+				w.sees("eu", serving("v1.35.0"))
+				w.passes(8 * time.Second)
+			}
+			w.Observe([]*karmada.Cluster{eu}, []*karmada.Cluster{eu}, nil)
+			w.passes(time.Second)
+			w.sees("eu", serving("v1.35.0"))
+			w.passes(8 * time.Second)
+			if got := reads.Load(); got != want || w.recorded.Load() != 1 {
+				t.Errorf("each %s: it is read %d times, and recorded %d times; want %d", again, got, w.recorded.Load(), want)
+			}
+		})
+	}
 }
