@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +43,7 @@ func TestTainted(t *testing.T) {
 		{"removal takes what people wrote, too", nil, when("In", "True"), ready("True"), []corev1.Taint{{Key: "sick", Effect: "NoSchedule"}, {Key: "mine", Effect: "NoSchedule"}}, []string{"mine"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			had := slices.Clone(tt.had)
 			c := karmada.Cluster{Spec: karmada.ClusterSpec{Taints: tt.had}, Status: karmada.ClusterStatus{Conditions: tt.conditions}}
 			p := &karmada.ClusterTaintPolicy{Spec: karmada.ClusterTaintPolicySpec{AddOnConditions: tt.add, RemoveOnConditions: tt.remove, Taints: []karmada.PolicyTaint{{Key: "sick", Effect: "NoSchedule"}}}}
 			out := Tainted([]karmada.Cluster{c}, []*karmada.ClusterTaintPolicy{p})
@@ -49,8 +51,8 @@ func TestTainted(t *testing.T) {
 			for _, x := range out[0].Spec.Taints {
 				got = append(got, x.Key)
 			}
-			if d := cmp.Diff(tt.want, got); d != "" || len(c.Spec.Taints) != len(tt.had) {
-				t.Error(d)
+			if d := cmp.Diff(tt.want, got); d != "" || !cmp.Equal(c.Spec.Taints, had) {
+				t.Errorf("%s; what was given has %v", d, c.Spec.Taints)
 			}
 		})
 	}

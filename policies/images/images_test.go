@@ -296,4 +296,8 @@ func TestSuspended(t *testing.T) {
 	if len(said) > 0 || !s.Policies[0].Suspended {
 		t.Errorf("a policy of a suspended repository is %+v: %v", s.Policies[0], said)
 	}
+	s, said = read(t, policy+"  suspend: true\n  policy: {semver: {range: 1.x}}\n")
+	if len(said) > 0 || !s.Policies[0].Suspended || s.Policies[0].Repository.Suspended {
+		t.Errorf("a policy that is suspended itself is %+v: %v", s.Policies[0], said)
+	}
 }

@@ -40,6 +40,10 @@ func TestSpreadByCluster(t *testing.T) {
 			chosen: "m3 m5 m4", want: "m3:4 m4:8 m5:8",
 		},
 		{
+			name: "of those with as much room the first is taken", placement: with(dynamically, oneTwo),
+			fleet: "m1=1 m2=9 m3=9 m4=9", request: moved(t, 18, "m1:1 m2:1"), chosen: "m2 m3", want: "m2:10 m3:8",
+		},
+		{
 			name: "only for one with more room", placement: with(dynamically, oneTwo),
 			fleet: "m1=1 m2=9 m3=5", request: moved(t, 13, "m1:1"), chosen: "m3 m2", want: "m2:8 m3:5",
 		},

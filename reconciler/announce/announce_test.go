@@ -33,6 +33,7 @@ func TestAStatusIsOneAFact(t *testing.T) {
 		{"one is lost", announce.Publication{}, fleet(status.Healthy, status.Unreachable), "success/pending/pending"},
 		{"one is not healthy", announce.Publication{}, fleet(status.Healthy, status.Unhealthy), "success/success/pending"},
 		{"one refuses", announce.Publication{}, fleet(status.Healthy, status.Failing, status.Behind), "success/failure/pending"},
+		{"one cannot be applied", announce.Publication{}, fleet(status.Healthy, status.Errored), "success/failure/pending"},
 		{"one is held", announce.Publication{Held: 1}, fleet(status.Healthy, status.Held), "failure/failure/pending"},
 		{"the source has an error", announce.Publication{Errors: 1}, fleet(status.Healthy), "failure/success/success"},
 	} {

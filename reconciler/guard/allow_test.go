@@ -75,6 +75,7 @@ func TestWhoAllowed(t *testing.T) {
 		at   time.Time
 	}{
 		"everything, by name":       {Allowance{Named: AllowAll, Publisher: "Ann <ann@example.com>"}, "Ann <ann@example.com> by publish --allow-prune, at 2026-11-28T12:00:00Z", now},
+		"by one with a place":       {Allowance{Named: digest, Publisher: "Ann, at home"}, "Ann, at home by publish --allow-prune, at 2026-11-28T12:00:00Z", now},
 		"this, by nobody known":     {Allowance{Named: "x " + digest}, "whoever ran publish --allow-prune, at 2026-11-28T12:00:00Z", now},
 		"by name, and by a comment": {Allowance{Named: digest, Approved: []Approval{approval}}, "whoever ran publish --allow-prune, at 2026-11-28T12:00:00Z", now},
 		"by a comment":              {Allowance{Approved: []Approval{{Digest: "x"}, approval}}, "wendy on pull request 7, comment 9, at 2026-11-28T12:00:00Z", now},

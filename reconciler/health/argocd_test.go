@@ -39,7 +39,8 @@ func TestCasesOfArgoCD(t *testing.T) {
 			return
 		}
 		h := argo.Of(live, health.Moment{})
-		if h.Reason != words[want.Status] || h.Message != want.Message || (want.Status == argocd.Healthy) != (h.State == karmada.ResourceHealthy) {
+		if h.Reason != words[want.Status] || h.Message != want.Message || (want.Status == argocd.Healthy) != (h.State == karmada.ResourceHealthy) ||
+			(want.Status == argocd.Unknown) != (h.State == karmada.ResourceUnknown) {
 			t.Errorf("%s: it is %s, %q %q by %s, want %s %q", name, h.State, h.Reason, h.Message, h.By, want.Status, want.Message)
 			return
 		}

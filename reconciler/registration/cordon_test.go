@@ -146,6 +146,10 @@ func TestUncordon(t *testing.T) {
 			head + "spec: {syncMode: Push}\n",
 		},
 		{
+			"it is there twice", head + "spec: {taints: [{" + k + ", effect: NoSchedule}, {" + k + ", effect: NoSchedule}], syncMode: Push}\n",
+			head + "spec: {syncMode: Push}\n",
+		},
+		{
 			"the effect NoExecute is another taint", head + "spec: {taints: [{" + k + ", effect: NoExecute}, {" + k + ", effect: NoSchedule}], syncMode: Push}\n",
 			head + "spec: {taints: [{" + k + ", effect: NoExecute}], syncMode: Push}\n",
 		},
