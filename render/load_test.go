@@ -170,6 +170,7 @@ func TestKustomizationsOfASource(t *testing.T) {
 
 		{"one that is defined twice", twin.Texts{"a.yaml": configMap("a"), "x/b.yaml": configMap("a"), "c.yaml": configMap("c")}, "c@c.yaml", "ConfigMap/a/a", "x/b.yaml:1: error: ConfigMap/a/a is defined here and at a.yaml:1 [duplicate-object]"},
 		{"one that is defined for two clusters", twin.Texts{"eu.yaml": fmt.Sprintf(cluster, "clusters/eu"), "us.yaml": strings.ReplaceAll(fmt.Sprintf(cluster, "clusters/us"), "name: eu", "name: us"), "clusters/eu/a.yaml": configMap("a"), "clusters/us/a.yaml": configMap("a")}, "eu@eu.yaml us@us.yaml eu:a@clusters/eu/a.yaml us:a@clusters/us/a.yaml", "", ""},
+		{"the Cluster of a folder is defined twice", twin.Texts{"eu.yaml": fmt.Sprintf(cluster, "clusters/eu"), "x.yaml": fmt.Sprintf(cluster, "clusters/eu"), "clusters/eu/a.yaml": configMap("a")}, "eu:a@clusters/eu/a.yaml", "Cluster.cluster.karmada.io/eu", "x.yaml:1: error: "},
 		{"one that is defined twice for one", twin.Texts{"eu.yaml": fmt.Sprintf(cluster, "clusters/eu"), "clusters/eu/a.yaml": configMap("a"), "clusters/eu/b.yaml": configMap("a")}, "eu@eu.yaml", "cluster eu/ConfigMap/a/a", "clusters/eu/b.yaml:1: error: ConfigMap/a/a is defined here and at clusters/eu/a.yaml:1 [duplicate-object]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,8 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/virtual"
 )
 
@@ -144,4 +147,44 @@ func TestAVirtualClusterIsItsNodes(t *testing.T) {
 	holds("w, without a node", w, "0 0 4")
 	u.leave(v)
 	holds("the host, when v has left", host, "12 3 8")
+}
+
+// TestWhoIsWatchedTogether has clusters share what is watched where they are on one API server, and reached by one credential.
+func TestWhoIsWatchedTogether(t *testing.T) {
+	reached := func(change func(*Cluster)) string {
+		t.Helper()
+		c := Cluster{Name: "v", Host: "h", Config: &rest.Config{Host: "https://h", ExecProvider: &api.ExecConfig{Command: "token", Args: []string{"--role", "reader"}}}}
+		change(&c)
+		key, err := keyOf(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	one := reached(func(*Cluster) {})
+	if w := reached(func(c *Cluster) { c.Name = "w" }); w != one {
+		t.Error("another cluster of that host is watched apart")
+	}
+	for name, change := range map[string]func(*Cluster){
+		"another host":               func(c *Cluster) { c.Host = "g" },
+		"no host":                    func(c *Cluster) { c.Host = "" },
+		"another address":            func(c *Cluster) { c.Config.Host = "https://g" },
+		"another token":              func(c *Cluster) { c.Config.BearerToken = "t" },
+		"another user":               func(c *Cluster) { c.Config.Username = "ann" },
+		"another certificate":        func(c *Cluster) { c.Config.CertData = []byte("c") },
+		"another CA":                 func(c *Cluster) { c.Config.CAData = []byte("c") },
+		"no CA":                      func(c *Cluster) { c.Config.Insecure = true },
+		"another impersonated user":  func(c *Cluster) { c.Config.Impersonate.UserName = "ann" },
+		"another command":            func(c *Cluster) { c.Config.ExecProvider.Command = "other" },
+		"other arguments":            func(c *Cluster) { c.Config.ExecProvider.Args = []string{"--role", "writer"} },
+		"no command":                 func(c *Cluster) { c.Config.ExecProvider = nil },
+		"one that counts what waits": func(c *Cluster) { c.Watch = func() *deschedule.Watch { return nil } },
+	} {
+		if reached(change) == one {
+			t.Errorf("%s: it is watched together", name)
+		}
+	}
+	if a, b := reached(func(c *Cluster) { c.Host = "" }), reached(func(c *Cluster) { c.Name, c.Host = "w", "" }); a == b {
+		t.Error("two clusters that share no API server are watched together")
+	}
 }

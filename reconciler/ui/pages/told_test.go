@@ -53,14 +53,14 @@ func past() facts.Past {
 	returning := stopped
 	returning.Phase, returning.Message, returning.Commands = rollouts.Returning, "", append(stopped.Commands[:2:2],
 		rollouts.Command{Verb: "skip", By: "ada", Ref: "1"})
-	away := to("shop/web", "eu:99:", "nz:9:", "us:9:the cluster is held", "za:9:it is short of seats")
+	away := to("shop/web", "eu:99:", "nz:9:", "pe:9:it is short of seats", "us:9:the cluster is held", "za:9:it is short of seats")
 	away.Leaving = []karmada.GracefulEvictionTask{
 		{FromCluster: "us", Reason: "Unreachable"},
 		{FromCluster: "za", Reason: "R", Message: "it left"},
 	}
 	away.Scheduled = metav1.Condition{Status: metav1.ConditionFalse, Message: "no room"}
 	begun := to("", "eu:9:", "nz:9:it has to wait", "us:999:")
-	released := to("shop/web", "eu:99:", "nz:9:", "us:9:", "za:9:")
+	released := to("shop/web", "eu:99:", "nz:9:", "pe:9:it is short of seats", "us:9:", "za:9:") // pe waits still
 	released.Leaving = away.Leaving[:1]
 	held := publication("2", "2", "divide it", 4*time.Hour)
 	held.Released, held.ReleasedBy, held.Later = true, []string{"Ada", "Bob"}, ago(2*time.Hour)
