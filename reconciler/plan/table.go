@@ -194,7 +194,7 @@ func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{
-		Divided: d != nil && d.Divided(), Abandons: d != nil && abandons(t.in, d), IsSettled: isRecorded(t.in), Unit: t.units[r.Ref],
+		Divided: d != nil && d.Divided() && d.Size.IsWorkload(), Abandons: d != nil && abandons(t.in, d), IsSettled: isRecorded(t.in), Unit: t.units[r.Ref],
 		Needs: t.needs(r.Ref, d),
 	}
 	have, recorded := t.have(r.Ref), t.recorded[r.Ref]
