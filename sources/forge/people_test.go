@@ -186,6 +186,13 @@ func TestOnlyWhatWasMergedIsMerged(t *testing.T) {
 			t.Errorf("GitLab, %s: %+v, %v; want it merged as %q", state, p, err, want)
 		}
 	}
+	const squashed = `{"iid": 7, "state": "merged", "sha": "1111", "squash_commit_sha": "3333"%s}`
+	for more, want := range map[string]string{`, "merge_commit_sha": "2222"`: "2222", "": "3333"} {
+		f := answering(t, forge.GitLab, map[string]string{"/merge_requests/7": fmt.Sprintf(squashed, more)})
+		if p, err := f.PullRequest(t.Context(), 7); err != nil || p.Merged != want {
+			t.Errorf("GitLab, squashed%s: %+v, %v; want it merged as %q", more, p, err, want)
+		}
+	}
 	const pull = `{"number": 7, "state": "closed", "merged": %v, "merge_commit_sha": "2222", "user": {"id": -7, "login": "ghost"}, "head": {"ref": "a", "sha": "1111"}, "base": {"ref": "main"}}`
 	for merged, want := range map[bool]string{true: "2222", false: ""} {
 		f := answering(t, forge.GitHub, map[string]string{"/pulls/7": fmt.Sprintf(pull, merged)})

@@ -151,6 +151,11 @@ var oddities = []oddity{
 		write x.mine "no"
 		write x.all "no"
 		write both.mine "yes"`},
+	{name: "an ignore file that was removed", dirty: true, lines: `
+		write .gitignore "*.x\n"
+		commit
+		remove .gitignore
+		write a.x "yes"`},
 	{name: "an ignore file that is a link", dirty: true, lines: `
 		write patterns "*.x\n"
 		link .gitignore patterns

@@ -105,6 +105,23 @@ func TestAHostThatDoesNotAnswerIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A request that its caller gives up says nothing of the host.
+func TestAHostThatNobodyWaitsForIsNotBusy(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	c, _ := client(t, registry.Options{}, s)
+	if _, err := c.Tags(ctx, s.host+"/org/app", registry.Known{}); err == nil {
+		t.Error("it answers")
+	}
+	s.answer(tagsHandler("1.0.0"))
+	if _, err := c.Tags(t.Context(), s.host+"/org/other", registry.Known{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Of two that wait for their turns the first is told that the host is busy; the second does not ask it.
 func TestAHostThatBecomesBusyMeanwhile(t *testing.T) {
 	s := serve(t, tagsHandler("1.0.0"))

@@ -172,6 +172,7 @@ func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 		want             string
 	}{
 		{"a packed branch would be a folder", "refs/heads/a", "refs/heads/a/b", true, "refs/heads/a/b and refs/heads/a cannot both exist"},
+		{"a packed branch would be a folder of folders", "refs/heads/a", "refs/heads/a/b/c", true, "refs/heads/a/b/c and refs/heads/a cannot"},
 		{"a loose branch would be a folder", "refs/heads/a", "refs/heads/a/b", false, "a part of its name is a branch already"},
 		{"a folder of packed branches would be a branch", "refs/heads/a/b/c", "refs/heads/a", true, "refs/heads/a and refs/heads/a/b/c cannot"},
 		{"a folder of loose branches would be a branch", "refs/heads/a/b/c", "refs/heads/a", false, "refs/heads/a and refs/heads/a/b/c cannot"},
