@@ -50,6 +50,7 @@ func TestWhatClustersAreAsked(t *testing.T) {
 		{"cluster join ap" + reach, 0, []string{`ap runs Kubernetes \S+, and its id is \S+$`, `^\+  name: ap$`}},
 		{"cluster join us2" + reach, 2, []string{"us2"}},
 		{"logs web --cluster eu -n shop" + reach, 2, []string{"^error: eu: "}},
+		{"logs web --cluster eu -n shop --request-timeout 1ns" + reach, 2, []string{`^error: eu: .* exceeded`}},
 		{"logs web --context eu --cluster eu -n shop --kubeconfig REACH/none -C SRC", 2, []string{"!unknown flag"}},
 		{"get pods --clusters -C REACH", 2, []string{"the source registers no cluster"}},
 		{"logs web --cluster us -n shop" + reach, 2, []string{"^error: us: "}},

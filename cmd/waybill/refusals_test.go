@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,6 +85,13 @@ func TestHowAnAgentIsHeard(t *testing.T) {
 	f.cmd.SetContext(t.Context())
 	if err := f.repositories(&agent.Agent{}); err == nil || !strings.Contains(err.Error(), "reading --allowed-signers") {
 		t.Errorf("a file that names no signer: %v", err)
+	}
+	f.statuses, f.signers = "http://git.example.com/status", ""
+	f.statusAuth = func() (git.Auth, error) { return git.Auth{Password: "p"}, nil }
+	for _, *f.plain = range []bool{false, true} {
+		if err := f.repositories(&agent.Agent{}); (err == nil) != *f.plain || !*f.plain && !errors.Is(err, git.ErrPlain) {
+			t.Errorf("a password for the statuses goes over http: %t, it is said that it may: %t; %v", err == nil, *f.plain, err)
+		}
 	}
 }
 
