@@ -120,7 +120,9 @@ func TestOnlyWhatIsOursLeaves(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := apiserver.New(t)
-			s.Put(maps+"a", configMap(tt.manager, tt.owner))
+			there := configMap(tt.manager, tt.owner)
+			there["metadata"].(apiserver.Object)["annotations"].(apiserver.Object)[apply.PreserveAnnotation] = "true"
+			s.Put(maps+"a", there)
 			a := apply.Action{Ref: ref, Verb: tt.verb, UID: tt.uid}
 			if tt.uid == "same" {
 				a.UID = uid(s, maps+"a")
@@ -146,7 +148,7 @@ func TestOnlyWhatIsOursLeaves(t *testing.T) {
 				meta, _ := now["metadata"].(apiserver.Object)
 				labels, _ := meta["labels"].(apiserver.Object)
 				annotations, _ := meta["annotations"].(apiserver.Object)
-				if labels[apply.ManagedLabel] != nil || annotations[apply.OwnerAnnotation] != nil || labels["team"] != "shop" {
+				if labels[apply.ManagedLabel] != nil || len(annotations) > 0 || labels["team"] != "shop" {
 					t.Errorf("it has %v and %v", labels, annotations)
 				}
 			}

@@ -120,6 +120,36 @@ func TestAnotherWriterIsWrittenOver(t *testing.T) {
 	}
 }
 
+// rigid is a repository whose server lets nobody rewrite a branch.
+type rigid struct{ *twin.Repo }
+
+func (r rigid) Publish(ctx context.Context, updates []git.Update) ([]files.ID, error) {
+	for _, u := range updates {
+		if u.Anew && !u.Old.IsZero() {
+			return nil, errors.New("the server lets nobody rewrite a branch")
+		}
+	}
+	return r.Repo.Publish(ctx, updates)
+}
+
+// TestABranchThatNobodyMayRewriteGrows: what would begin it anew comes on top of it.
+func TestABranchThatNobodyMayRewriteGrows(t *testing.T) {
+	repo := rigid{twin.New("fleet")}
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for n := range 2 {
+		if err := writer.Write(t.Context(), repo, at, applier.Rounds([]applier.Result{lost("eu", n)})); err != nil {
+			t.Fatal(err)
+		}
+		at = at.Add(status.Lasting)
+	}
+	if h, _, err := repo.Branch(t.Context(), eu); err != nil || h.Parent.IsZero() {
+		t.Errorf("it begins with %+v, %v", h, err)
+	}
+	if s := wordOf(t, repo, "eu"); s.Verdict.Reason != status.Unreachable {
+		t.Errorf("it says %+v", s)
+	}
+}
+
 // TestWhatCannotBeWrittenIsWrittenLater has rounds end while nothing can be written. Time
 // runs a thousand times as fast.
 func TestWhatCannotBeWrittenIsWrittenLater(t *testing.T) {

@@ -1,7 +1,13 @@
 package login_test
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -134,6 +140,38 @@ func TestKeysThatAreDrawn(t *testing.T) {
 	s.guard.Key = other
 	if status, _ := visit(t, c, s.server.URL+"/"); status != http.StatusUnauthorized {
 		t.Errorf("by another key: %d", status)
+	}
+}
+
+// sealed seals a text as NewKey says of some bytes: a replica of another version may seal what this one cannot read.
+func sealed(t *testing.T, from, purpose, text string) string {
+	t.Helper()
+	key, err := hkdf.Key(sha256.New, []byte(strings.Repeat(from, 32)), nil, "waybill web UI cookies", 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, []byte(text), []byte(purpose)))
+}
+
+// A session that is sealed by the right key, and of which a part cannot be read, is none.
+func TestASessionThatCannotBeReadIsNone(t *testing.T) {
+	s := newSite(t)
+	for user, in := range map[string]bool{`"ann"`: true, "7": false, `["ann"]`: false} {
+		until := s.now.Add(time.Hour).Format(time.RFC3339)
+		text := fmt.Sprintf(`{"iss": %q, "aud": "waybill", "until": %q, "user": %s}`, s.guard.Issuer, until, user)
+		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		r.AddCookie(&http.Cookie{Name: "waybill-session", Value: sealed(t, "a", "session", text)})
+		if who, err := s.guard.Who(r); (err == nil) != in || in && who.User != "ann" {
+			t.Errorf("of a user %s: %+v, %v", user, who, err)
+		}
 	}
 }
 
