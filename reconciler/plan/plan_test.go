@@ -127,6 +127,23 @@ func TestWhatIsNotListedStays(t *testing.T) {
 	}
 }
 
+// What no kustomization lists stays in a virtual cluster, too, by the name that it has there: one object after the other.
+func TestWhatIsNotListedStaysInAVirtualCluster(t *testing.T) {
+	const virtual = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nspec: {syncMode: Pull}\n" +
+		"metadata: {name: v, annotations: {waybill.dev/virtual-of: eu}}\n"
+	files := twin.Texts{"virtual.yaml": virtual, "policy.yaml": policy, "x.yaml": configMap("x"), "y.yaml": configMap("y")}
+	before := planned(t, files, func(*plan.Input) {})
+	p := planned(t, twin.Texts{"virtual.yaml": virtual, "policy.yaml": policy}, func(in *plan.Input) {
+		in.Published = published(&before)
+		in.Unlisted = []state.Unlisted{{Object: ref("x"), File: "x.yaml"}, {Object: ref("y"), File: "y.yaml"}}
+	})
+	for i, c := range p.Clusters {
+		if c.Objects != before.Clusters[i].Objects || c.Tree.ID() != before.Clusters[i].Tree.ID() {
+			t.Errorf("%s holds %d objects, and held %d", c.Name, c.Objects, before.Clusters[i].Objects)
+		}
+	}
+}
+
 // What was made of an older commit is remembered as long as plans evaluate it, and forgotten with the plan after the next that does not.
 func TestOlderCommitsAreForgotten(t *testing.T) {
 	src, err := render.Load(t.Context(), twin.Texts{
@@ -181,15 +198,20 @@ func TestWhatIsAllowedOfAMoveIsOfItsCluster(t *testing.T) {
 	p := planned(t, files("ap"), func(in *plan.Input) {
 		in.Published, in.Allow.Named, in.Now = published(&before), guard.AllowAll, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	})
-	is, err := state.Decode(p.State, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	allowed := map[string]bool{}
-	for _, l := range is.Leaving {
-		allowed[l.Cluster] = l.Allowed
-	}
-	if want := map[string]bool{"eu": false, "us": true}; !maps.Equal(allowed, want) {
-		t.Errorf("it is allowed that they lose it: %v; want %v", allowed, want)
+	for plans := range 2 { // it is remembered as long as the move goes on
+		is, err := state.Decode(p.State, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allowed := map[string]bool{}
+		for _, l := range is.Leaving {
+			allowed[l.Cluster] = l.Allowed
+		}
+		if want := map[string]bool{"eu": false, "us": true}; !maps.Equal(allowed, want) {
+			t.Errorf("after %d more plans it is allowed that they lose it: %v; want %v", plans, allowed, want)
+		}
+		p = planned(t, files("ap"), func(in *plan.Input) {
+			in.State, in.Published, in.Now = is, published(&p), time.Date(2026, 1, 1, 12, 1, 0, 0, time.UTC)
+		})
 	}
 }

@@ -217,6 +217,15 @@ func TestWhatReleasesRenderTo(t *testing.T) {
 		{"one within another", world{source: alike + selected + web, charts: map[string]string{"web": helmRelease("inner", "", ofClusters) + x("1"), "inner": strings.Replace(x("$cluster"), "name: x", "name: y", 1)}}, "ConfigMap a/x of web (eu 1, us 1)\nConfigMap a/y of web (eu eu, us us)\nHelmRelease a/web", "", 3},
 		{"one within another that is overridden by name", world{source: alike + selected + override("us", ", name: inner", red) + web, charts: map[string]string{"web": helmRelease("inner", "", ""), "inner": x("is $color")}}, "ConfigMap a/x of web (eu is , us is red)\nHelmRelease a/web", "", 3},
 		{"one within another that is overridden with all", world{source: alike + selected + override("us", "", red) + web, charts: map[string]string{"web": helmRelease("inner", "", ""), "inner": x("is $color")}}, "ConfigMap a/x of web (eu is , us is red)\nHelmRelease a/web", "", 4},
+		{
+			"one within another, and an override is for the file that renders it",
+			world{
+				source: alike + selected + web +
+					strings.Replace(override("us", ", name: inner", red), "o-us", "o-us, annotations: {waybill.dev/paths: all.yaml}", 1),
+				charts: map[string]string{"web": helmRelease("inner", "", ""), "inner": x("is $color")},
+			},
+			"ConfigMap a/x of web (eu is , us is )\nHelmRelease a/web", "not-karmadas", 2,
+		},
 		{"one within another whose override fails in a cluster", world{source: alike + selected + override("us", ", name: inner", none) + web, charts: map[string]string{"web": helmRelease("inner", "", ""), "inner": x("1")}}, "ConfigMap a/x of web (eu 1)\nHelmRelease a/web", "override-failed", 2},
 		{"one within itself", world{source: alike + web, charts: map[string]string{"web": web}}, "", "nested-release", 1},
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
@@ -111,6 +112,24 @@ func TestWhereANamespaceGoes(t *testing.T) {
 	})
 	if got := table(&own); got != "Namespace/default 1!"+lastWord(reason.ClustersOwn) {
 		t.Errorf("what an earlier version wrote of what a cluster has of its own: %s", got)
+	}
+}
+
+// What names a Service of a virtual cluster is quoted in a warning, unless it may be what a release made of a Secret.
+func TestATextIsToldUnlessItIsPrivate(t *testing.T) {
+	config := strings.Replace(three, "name: us", "name: us, annotations: {waybill.dev/virtual-of: eu}", 1) +
+		strings.Replace(sendsAll, "ap, eu", "us", 1) + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: a}\ndata: {url: http://web.a.svc}\n"
+	for secret, want := range map[string]string{"": "service-text", "web.a.svc": ""} {
+		r := of(t, config, func(in *manifest.Input) {
+			for i := range in.Decisions {
+				if o := in.Decisions[i].Template; secret != "" && o.Ref().Kind == "ConfigMap" {
+					in.Decisions[i].Template = template.New(o.Object.RenderedWith([]string{secret}), &template.Memo{})
+				}
+			}
+		})
+		if got := codes(&r); got != want {
+			t.Errorf("of what may hold %q it says %v", secret, r.Diags)
+		}
 	}
 }
 

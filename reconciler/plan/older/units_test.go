@@ -80,8 +80,14 @@ func TestUnitsOfAnOlderVersion(t *testing.T) {
 	}{
 		{"it brings along what it refers to", "true", []string{"web"}, nil, nil, "Deployment.apps/team/web eu; ConfigMap/team/settings eu", "web settings", "settings web"},
 		{"it brings nothing along", "false", []string{"web"}, nil, nil, "Deployment.apps/team/web eu", "web", "web"},
-		{"another unit brings something along", "true", []string{"flags"}, nil, nil, "ConfigMap/team/flags eu", "flags", "flags"},
-		{"both", "false", []string{"flags", "web"}, nil, nil, "Deployment.apps/team/web eu; ConfigMap/team/flags eu", "web flags", "flags web"},
+		{"another unit brings something along", "true", []string{"flags"}, nil, nil, "ConfigMap/team/flags eu us", "flags", "flags"},
+		{
+			"both, and neither is where its binding says", "false",
+			[]string{"flags", "web"},
+			[]string{"eu", "us"},
+			[]string{"eu"},
+			"Deployment.apps/team/web eu; ConfigMap/team/flags eu us", "web flags", "flags web",
+		},
 		{"a cluster has it, by its binding not", "false", []string{"web"}, []string{"eu"}, []string{"eu", "us"}, "Deployment.apps/team/web eu us", "web", "web"},
 		{"a cluster has it not, by its binding it does", "false", []string{"web"}, []string{"eu", "us"}, []string{"eu"}, "Deployment.apps/team/web eu", "web", "web"},
 		{"its binding says the same", "false", []string{"web"}, []string{"eu", "us"}, []string{"eu", "us"}, "Deployment.apps/team/web eu us", "web", "web"},
@@ -109,14 +115,13 @@ func TestUnitsOfAnOlderVersion(t *testing.T) {
 				b.Spec.Clusters, b.Spec.Replicas = named(tt.bound...), 1
 				st.Bindings[deployment] = state.AsPlacedBy(*b, placement) // as it is placed by this version
 			}
+			st.Bindings[flags] = state.NewBinding("v1", flags) // which are in us
+			st.Bindings[flags].Spec.Clusters = named("eu")
 			var asked []string
 			in := older.Input{
 				Version: &version, Asked: schedule.Input{State: &st, Memo: &schedule.Memo{}}, Memo: &units.Memo{},
 				Has: func(to []schedule.Target, r object.Ref) []schedule.Target {
-					if r == deployment {
-						to = append(to, named(tt.have...)...)
-					}
-					return to
+					return append(to, named(map[object.Ref][]string{deployment: tt.have, flags: {"us"}}[r]...)...)
 				},
 				Write: manifest.Input{Memo: &manifest.Memo{}, Before: manifest.Before{Leaving: func(*schedule.Decision) []string { return nil }}},
 				Backends: func(d *schedule.Decision) map[string]ingress.Found {
