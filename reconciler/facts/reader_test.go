@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler"
 	"github.com/waybill-dev/waybill/reconciler/facts"
 	"github.com/waybill-dev/waybill/reconciler/guard"
+	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/object"
@@ -139,6 +140,15 @@ func TestFindAPublication(t *testing.T) {
 	}
 	if some, err := r.Changes(t.Context(), f, 1); err != nil || len(some) != 1 || some[0].Commit != all[0].Commit {
 		t.Errorf("the last one is %+v, %v", some, err)
+	}
+	for range 300 { // as many as publications are looked at
+		repo.Write(state.Branch, "waybill: how clusters are\n\nObserved: eu\n", f.Fleet.State.Tree)
+	}
+	if f, err = r.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if some, err := r.Changes(t.Context(), f, 10); err != nil || len(some) != len(all) || some[0].Commit != all[0].Commit {
+		t.Errorf("after what was observed there are %+v, %v", some, err)
 	}
 	if a := r.Author(t.Context(), second); a == nil || a.Message != "second" {
 		t.Errorf("who made it is %+v", a)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -146,6 +147,32 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 				t.Errorf("it is placed: %t", Placed(b))
 			}
 		})
+	}
+}
+
+// TestEachIsLeftForItsOwnReason: of two objects that stay in the same cluster each is recorded with why.
+func TestEachIsLeftForItsOwnReason(t *testing.T) {
+	api := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}
+	why := map[object.Ref]reason.Reason{web: reason.Held, api: reason.Suspended}
+	c := Content{Left: map[object.Ref]groups.By[Left]{}}
+	for r, is := range why {
+		b, one := NewBinding("apps/v1", r), Content{}
+		b.Spec.Clusters = targets("a")
+		leave(&one, r, LeftIn{Left{Kept: true, Reason: is}, "a"})
+		c.Bindings, c.Clusters, c.Left[r] = append(c.Bindings, b), one.Clusters, one.Left[r]
+	}
+	folder, err := Encode(c, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, want := range why {
+		if left := got.Left()[r]; len(left) != 1 || left[0].Reason != want {
+			t.Errorf("%s is left as %+v, want %s", r, left, want)
+		}
 	}
 }
 

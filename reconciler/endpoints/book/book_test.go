@@ -191,10 +191,13 @@ func TestWhatIsLost(t *testing.T) {
 		now  endpoints.Services
 		want bool
 	}{
-		"nothing":                       {before, false},
-		"one more":                      {endpoints.Services{name("api"): {slice("api-1", "10.0.0.1", "10.0.0.2!", "10.0.0.3")}}, false},
-		"one that gets ready":           {endpoints.Services{name("api"): {slice("api-1", "10.0.0.1", "10.0.0.2")}}, false},
-		"one that is in another slice":  {endpoints.Services{name("api"): {slice("api-1", "10.0.0.2!"), slice("api-2", "10.0.0.1")}}, false},
+		"nothing":                      {before, false},
+		"one more":                     {endpoints.Services{name("api"): {slice("api-1", "10.0.0.1", "10.0.0.2!", "10.0.0.3")}}, false},
+		"one that gets ready":          {endpoints.Services{name("api"): {slice("api-1", "10.0.0.1", "10.0.0.2")}}, false},
+		"one that is in another slice": {endpoints.Services{name("api"): {slice("api-1", "10.0.0.2!"), slice("api-2", "10.0.0.1")}}, false},
+		"one that is ready in one slice, and not in the next": {
+			endpoints.Services{name("api"): {slice("api-1", "10.0.0.1"), slice("api-2", "10.0.0.1!", "10.0.0.2!")}}, false,
+		},
 		"one that is not ready":         {endpoints.Services{name("api"): {slice("api-1", "10.0.0.1!", "10.0.0.2!")}}, true},
 		"one that is gone":              {endpoints.Services{name("api"): {slice("api-1", "10.0.0.2!")}}, true},
 		"one that was not ready before": {endpoints.Services{name("api"): {slice("api-1", "10.0.0.1")}}, true},
