@@ -205,6 +205,29 @@ func TestWhatIsPublishedIsRefusedAsAWhole(t *testing.T) {
 	}
 }
 
+// TestNothingMoreIsWrittenOfAClusterThatIsLeft: what was to be written of it is not, for somebody else may write it by now.
+func TestNothingMoreIsWrittenOfAClusterThatIsLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		statuses := twin.New("statuses")
+		f := newFollowing(t, func(f *following) { f.Status = writer.New(statuses, time.Now, f.Log) }, "eu", "us")
+		writing, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = f.Status.Run(writing) }() // it ends without an error
+		f.wake()
+		f.publish("eu")
+		if got, want := f.wake(), "1 of 1, us is left"; got != want {
+			t.Errorf("then %s, want %s", got, want)
+		}
+		time.Sleep(time.Minute)
+		heads, err := statuses.Heads(t.Context())
+		if _, isWritten := heads[status.Prefix+"eu"]; err != nil || !isWritten || len(heads) != 1 {
+			t.Errorf("written are %v; %v", heads, err)
+		}
+		f.end()
+	})
+}
+
 // share has a follower have some clusters only, until they have to be left.
 type share struct {
 	mine map[string]bool

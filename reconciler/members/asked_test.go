@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,12 +17,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/virtual"
+	"github.com/waybill-dev/waybill/reconciler/clusters"
+	"github.com/waybill-dev/waybill/reconciler/clusters/credential"
 	"github.com/waybill-dev/waybill/test/apiserver"
 )
 
@@ -121,6 +125,60 @@ func TestAWatchEnds(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestWhoeverHasEnoughHearsNoMore: also of clusters that were about to say something nothing is heard, and the watch ends with why it did.
+func TestWhoeverHasEnoughHearsNoMore(t *testing.T) {
+	const others, times = 50, 3 // by chance nobody gets through once, and not as often as this
+	for range times {
+		var l late
+		l.about.Add(others)
+		f := Fleet{Way: Way{Access: clusters.Access{Secrets: func() (clusters.Secrets, error) { return &l, nil }}}}
+		for i := range others + 1 {
+			f.Clusters = append(f.Clusters, &karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("c", i)}})
+		}
+		enough, heard := errors.New("enough"), 0
+		err := f.Watch(t.Context(), Query{Args: []string{"configmaps"}}, func(Answer) error {
+			if heard++; heard > 1 {
+				return nil
+			}
+			l.about.Wait()
+			return enough
+		})
+		if !errors.Is(err, enough) || heard != 1 {
+			t.Errorf("%d answers are heard, and it ends with %v", heard, err)
+		}
+	}
+}
+
+// late has no Secret of any cluster: c0 says so, and the others are about to until the watch ends.
+type late struct{ about sync.WaitGroup }
+
+// In implements clusters.Secrets.
+func (*late) In() string { return "fleet" }
+
+// Secret implements clusters.Secrets.
+func (l *late) Secret(ctx context.Context, name string) (map[string][]byte, error) {
+	none := utilerrors.NewAggregate([]error{errors.New("there is none")})
+	if name == credential.Name("c0") {
+		return nil, none
+	}
+	return nil, lateError{none, l, ctx.Done()}
+}
+
+// lateError is one that nobody gets to know before the watch ends.
+type lateError struct {
+	utilerrors.Aggregate
+
+	late  *late
+	ended <-chan struct{}
+}
+
+// Errors implements utilerrors.Aggregate.
+func (e lateError) Errors() []error {
+	e.late.about.Done()
+	<-e.ended
+	return e.Aggregate.Errors()
 }
 
 // TestWhatIsPrintedOfNothing: that there is nothing, where a cluster answered so of more than one object; and of objects an empty list,
