@@ -194,7 +194,7 @@ func (t *table) Row(i int) rollout.Row {
 	r := &t.rows[i]
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{
-		Divided: d != nil && d.Divided() && d.Size.IsWorkload(), Abandons: d != nil && abandons(t.in, d), IsSettled: isRecorded(t.in), Unit: t.units[r.Ref],
+		Divided: d != nil && isShared(d), Abandons: d != nil && abandons(t.in, d), IsSettled: isRecorded(t.in), Unit: t.units[r.Ref],
 		Needs: t.needs(r.Ref, d),
 	}
 	have, recorded := t.have(r.Ref), t.recorded[r.Ref]
@@ -221,6 +221,12 @@ func (t *table) Row(i int) rollout.Row {
 	}
 	row.Cells = cells
 	return row
+}
+
+// isShared reports a template of which each cluster has a part: replicas, or the bounds of them. What has neither is whole in each,
+// also by a policy that divides.
+func isShared(d *schedule.Decision) bool {
+	return d.Divided() && (d.Size.IsWorkload() || d.Shares != nil)
 }
 
 // in returns cells of which those of some clusters are changed.
