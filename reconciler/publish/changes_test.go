@@ -3,21 +3,16 @@ package publish_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/index"
-	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/ancestry"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/plan/deschedule"
-	"github.com/waybill-dev/waybill/reconciler/plan/failover"
-	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/publish"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/render"
@@ -313,26 +308,6 @@ func TestWhatACommitSays(t *testing.T) {
 		if got := sources.Trailers(says(tt.change).Message, tt.key); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %s is %q, want %q", tt.name, tt.key, got, tt.want)
 		}
-	}
-	for n, want := range map[int]string{0: "", 20: "o19 has left eu\n\nSource-Repository", 23: "o19 has left eu\n- and 3 more\n\nSource-Repository"} {
-		u := says(func(p *plan.Plan, _ *publish.Base) {
-			for i := range n {
-				p.Moves = append(p.Moves, plan.Move{Object: object.Ref{Kind: "ConfigMap", Name: "o" + strconv.Itoa(i)}, From: "eu", Began: true})
-			}
-		})
-		if !strings.Contains(u.Message, want) || strings.Contains(u.Message, "Moves:\n- ConfigMap/o0 has left eu\n") != (n > 0) || strings.Contains(u.Message, "Failover") {
-			t.Errorf("of %d moves it says %s", n, u.Message)
-		}
-	}
-	left := says(func(p *plan.Plan, _ *publish.Base) {
-		p.Decisions = []plan.Decision{{
-			Template: template.New(object.Decode("web.yaml", []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}")).Objects[0], &template.Memo{}),
-			Moves:    &failover.Moves{Begun: []karmada.GracefulEvictionTask{{FromCluster: "us", Message: "it does not answer"}}},
-			Shift:    &deschedule.Shift{From: []deschedule.Departure{{From: "us", Replicas: 2, Of: 3, Since: at, Destination: []schedule.Target{{Name: "eu", Replicas: 2}}}}},
-		}}
-	})
-	if want := "Failover:\n- ConfigMap/web leaves us: it does not answer\n\nDescheduled:\n- ConfigMap/web has 2 of 3 replicas leave us for eu (2)"; !strings.Contains(left.Message, want) {
-		t.Errorf("of what leaves by itself it says %s", left.Message)
 	}
 	for subject, want := range map[string]string{
 		strings.Repeat("x", 200): strings.Repeat("x", 200), strings.Repeat("x", 201): strings.Repeat("x", 200) + "...",
