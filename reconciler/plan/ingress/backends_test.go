@@ -9,7 +9,6 @@ import (
 
 	"github.com/waybill-dev/waybill/reconciler/plan/ingress"
 	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
@@ -135,21 +134,5 @@ func TestWhereTrafficLeads(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What is said of a backend that is not there has the place in the source, and what would help.
-func TestWhatHelpsABackend(t *testing.T) {
-	text := fleet + goes("HTTPRoute", "us-1", "") + goes("Service", "us-1", "") + api + strings.Replace(front, "port: 80}", "port: 81}, {group: multicluster.x-k8s.io, kind: ServiceImport, name: web, port: 80}", 1)
-	_, res := write(t, text)
-	if len(res.Written.Diags) != 2 {
-		t.Fatalf("it says %v", res.Written.Diags)
-	}
-	port, service := res.Written.Diags[0], res.Written.Diags[1]
-	if port.Code != diag.IngressPort || !strings.HasPrefix(port.Hint, "it has ") || !strings.Contains(port.Hint, "80") || port.Pos.Line == 0 {
-		t.Errorf("of the port it says %+v", port)
-	}
-	if service.Code != diag.IngressBackend || !strings.HasPrefix(service.Hint, "place Service/shop/web there") || service.Pos.Line == 0 {
-		t.Errorf("of the Service it says %+v", service)
 	}
 }
