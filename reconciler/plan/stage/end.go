@@ -177,7 +177,9 @@ func finishedRun(r run) run {
 		Run: s.Run, Phase: rollouts.Done, Base: s.Target, Target: s.Target, StartTime: s.StartTime, Commands: s.Commands,
 	}
 	for n := range r.clusters {
-		if isBypassed || s.Phase == rollouts.Returning || !isBehind(&r.clusters[n]) {
+		e := &r.clusters[n]
+		isAllShown := isBypassed && e.State != rollouts.Skipped || s.Phase == rollouts.Returning // what was skipped was so after the bypass
+		if isAllShown || !isBehind(e) {
 			r.drop(n)
 		}
 	}

@@ -104,6 +104,13 @@ func TestWhatSequencesFound(t *testing.T) {
 			{"10:04", "closed canary 12:00; source b3", "", "Waiting canary WindowClosed c1:Pending"},
 			{"10:05", "source b2", "", "Waiting canary WindowClosed c1:Released"},
 		}},
+		{"one that a bypassed run has still to leave is skipped: it is remembered which version it has", "simple", four, []row{
+			{"10:00", "drops b2 p2; source b2", "b2: c1", ""},
+			{"10:01", "hold p2; bypass", "b2: p1 p3", "Finishing Bypassed p2:Leaving"},
+			{"10:02", "skip p2", "", "Done b2 p2:Skipped p2=a1"},
+			{"10:03", "-hold p2", "", "Done b2 p2:Skipped p2=a1"},
+			{"10:04", "source b3", "b3: c1", "Updating canary p2:Pending"},
+		}},
 		{"one fails with the version before, which was published by another commit since: it was unhealthy before", "careful", twelve, []row{
 			{"10:00", "source b2", "b2: c1 c2", ""},
 			{"10:01", "healthy c2; failed c1", "", ""},
