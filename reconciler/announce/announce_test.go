@@ -2,6 +2,7 @@ package announce_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,5 +76,18 @@ func TestOnlyNewsAreSent(t *testing.T) {
 	}
 	if d := cmp.Diff(want, said); d != "" {
 		t.Error(d)
+	}
+}
+
+// A status that goes back to what it was is sent again: the last of a fact is in force, also where all that were sent are known.
+func TestAStatusThatGoesBackIsSentAgain(t *testing.T) {
+	of := func(s announce.State) announce.Status {
+		return announce.Status{Commit: "c1", Fact: announce.Healthy, State: s}
+	}
+	sent := []announce.Status{of(announce.Success), of(announce.Failure)}
+	for now, want := range map[announce.State][]announce.Status{announce.Success: {of(announce.Success)}, announce.Failure: nil} {
+		if got := announce.News(sent, []announce.Status{of(now)}); !slices.Equal(got, want) {
+			t.Errorf("after success and failure %s sends %v, want %v", now, got, want)
+		}
 	}
 }

@@ -120,3 +120,27 @@ func TestNoStatusYet(t *testing.T) {
 		}
 	}
 }
+
+// TestEachRoundHasAllOfItsSteps: scripts that have taken all the steps that there are say something again in the next round, customizations
+// and those of a ConfigMap.
+func TestEachRoundHasAllOfItsSteps(t *testing.T) {
+	t.Parallel()
+	const long = "local s = ('x'):rep(1e6) for i = 1, 11 do s = s:upper() end "
+	scripts, wrong := argocd.Read("a/b", map[string]string{
+		"resource.customizations.health.example.com_Theirs": long + "return {status = 'Healthy'}",
+	})
+	mine := teach("example.com/v1 Mine", "function InterpretHealth(o) "+long+"return true end")
+	judge := health.Judge{Kinds: interpret.New(mine), Own: scripts.Rules()}
+	for _, kind := range []string{"example.com/v1 Mine", "example.com/v1 Theirs"} {
+		thing := live(t, kind, "{}")
+		first := judge.Of(thing, health.Moment{})
+		last := first
+		for n := 0; last.Failed == "" && n < 100; n++ {
+			last = judge.Of(thing, health.Moment{})
+		}
+		judge.Renew()
+		if again := judge.Of(thing, health.Moment{}); first.Failed != "" || last.Failed == "" || again.Failed != "" {
+			t.Errorf("%s: first %q, at the end %q, in the next round %q (%v)", kind, first.Failed, last.Failed, again.Failed, wrong)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
@@ -170,4 +171,30 @@ func TestAnAnswerThatComesTooLate(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestWhatPodsAreToldWithIsOfNow: while pods are not asked for yet, the object is seen again, and that is what their words are told with.
+func TestWhatPodsAreToldWithIsOfNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan health.Health, 9)
+		w := pods.New(cluster(t), deployments, func(_ object.Ref, h health.Health) { told <- h })
+		defer w.Stop()
+		first, second := unwell(health.InProgress), unwell(health.Failed)
+		first.Message, first.Generation = "1 of 3 are there", 1
+		second.Message, second.Generation = "too late", 2
+		w.Saw(t.Context(), web, first)
+		time.Sleep(20 * time.Second)
+		w.Saw(t.Context(), web, second)
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		want := []health.Health{first, second, second}
+		want[2].Pods = []health.Pods{{Reason: "ImagePullBackOff", Container: "api", Count: 1}}
+		var got []health.Health
+		for range len(told) {
+			got = append(got, <-told)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+	})
 }

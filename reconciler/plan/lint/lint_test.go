@@ -186,6 +186,7 @@ func TestWhatIsFound(t *testing.T) {
 		"more mistakes than are told one by one": {
 			policy("p", all+strings.Repeat(", {apiVersion: v1, kind: Service, name: api}", 7), ""), append(slices.Repeat([]string{"selects no Service of v1 called api"}, 5), "selects nothing by 2 of its 8 selectors"),
 		},
+		"objects of another namespace":    {policy("p", all, "") + strings.Replace(policy("q", all, ""), "namespace: a", "namespace: c", 1), []string{"PropagationPolicy c/q selects no object"}},
 		"a name of another namespace":     {strings.Replace(wide, all, all+", {apiVersion: v1, kind: ConfigMap, name: settings, namespace: b}", 1), []string{"called settings in b; the source has no ConfigMap that a policy may place in the namespace b"}},
 		"a name that is like none":        {policy("p", all+", {apiVersion: v1, kind: ConfigMap, name: zzzzzzzz}", ""), []string{"the source has more, settings"}},
 		"weights of a cluster that is":    {policy("p", all, "replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, weightPreference: {staticWeightList: [{targetCluster: {clusterNames: [us]}, weight: 1}]}}"), nil},

@@ -67,7 +67,7 @@ func (f *finder) consider(one *selector, t *schedule.Decision) {
 	if !overrides {
 		subject = t.Template.Selected()
 	}
-	if isSettled || !one.reaches(t.Ref().Namespace) || one.selectors.Match(subject) == policies.NoMatch {
+	if isSettled || one.selectors.Match(subject) == policies.NoMatch {
 		return
 	}
 	one.used, f.selects[one.policy] = true, true
@@ -142,12 +142,6 @@ func (f *finder) allSelectors() (all []*selector, index map[key][]*selector) {
 		}
 	}
 	return all, index
-}
-
-// reaches reports whether the policy of a selector is for a namespace.
-func (s *selector) reaches(namespace string) bool {
-	own := s.object.Ref().Namespace
-	return own == "" || own == namespace
 }
 
 // String says what it is to select: "Deployment.apps/v1 web in shop".

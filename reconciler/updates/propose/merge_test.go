@@ -110,6 +110,26 @@ func TestAPersonsCommitIsNotMerged(t *testing.T) {
 	}
 }
 
+// A branch that somebody sets back to what was on it before is not merged: that is another version than the one that is proposed.
+func TestABranchThatIsSetBackIsNotMerged(t *testing.T) {
+	w := begin(t, sourceOf(", automerge: true, schedule: ['0 6 * * *']"), "1.0.0", "1.1.0")
+	w.runs(opened)
+	was := w.head(branch)
+	w.registry.tags[image] = append(w.registry.tags[image], "1.2.0")
+	w.runs(edited)
+	u := git.Update{
+		Branch: branch, Old: w.head(branch).Commit, Anew: true, After: []files.ID{was.Parent}, Tree: was.Tree, Message: was.Message, Author: was.Author, When: was.When,
+	}
+	if ids, err := w.repo.Publish(t.Context(), []git.Update{u}); err != nil || ids[0] != was.Commit {
+		t.Fatal(ids, err)
+	}
+	base := w.head("main").Commit
+	w.looks(w.loop(), 20*time.Minute)
+	if w.head("main").Commit != base || !w.forge.all[0].Open {
+		t.Errorf("it was merged, and the base changes %v", w.changes("main"))
+	}
+}
+
 // What is not what it was when it was proposed is not merged between two times at which registries are asked.
 func TestWhatIsNotAsItWasProposed(t *testing.T) {
 	for name, edit := range map[string]func(map[string]string){
