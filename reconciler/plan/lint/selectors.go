@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/waybill-dev/waybill/policies"
@@ -16,7 +15,7 @@ import (
 type selector struct {
 	policy    any // *policies.Propagation or *policies.Override
 	object    *object.Object
-	says      karmada.ResourceSelector
+	says      karmada.ResourceSelector // of a policy of a namespace it has that
 	at        int
 	selectors policies.Selectors // just this one
 	used      bool
@@ -179,7 +178,7 @@ func (f *finder) hint(s *selector) (hint string, isMistake bool) {
 		if _, overrides := s.policy.(*policies.Override); overrides {
 			subject = t.Template.Subject
 		}
-		if !s.reaches(subject.Ref.Namespace) || s.says.Namespace != "" && s.says.Namespace != subject.Ref.Namespace {
+		if s.says.Namespace != "" && s.says.Namespace != subject.Ref.Namespace {
 			continue
 		}
 		kinds = append(kinds, subject.Ref.Kind)
@@ -191,14 +190,13 @@ func (f *finder) hint(s *selector) (hint string, isMistake bool) {
 			names = append(names, subject.Ref.Name)
 		}
 	}
-	where := cmp.Or(s.says.Namespace, s.object.Ref().Namespace)
 	switch {
 	case len(versions) == 0:
 		kinds = distinct(kinds)
 		n := words.Nearest(s.says.Kind, kinds)
 		const typing = 2 // errors in a kind; others are called nearly alike and are not meant
 		if n == "" || words.Distance(s.says.Kind, n) > typing {
-			return "the source has no " + s.says.Kind + " that a policy may place" + in(where), s.says.Name != "" || s.says.LabelSelector != nil
+			return "the source has no " + s.says.Kind + " that a policy may place" + in(s.says.Namespace), s.says.Name != "" || s.says.LabelSelector != nil
 		}
 		return words.Meant(s.says.Kind, kinds, ""), true
 	case len(names) == 0:
