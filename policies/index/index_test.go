@@ -241,3 +241,30 @@ spec: {syncMode: Pull}
 		}
 	}
 }
+
+// TestAnEditedTaintPolicy: the fleet has the taints of a policy as it is now, where its clusters are the same, and nothing fails over.
+func TestAnEditedTaintPolicy(t *testing.T) {
+	const policy = `
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterTaintPolicy
+metadata: {name: t}
+spec: {addOnConditions: [{conditionType: Ready, operator: In, statusValues: ["False"]}], taints: [{key: KEY, effect: NoSchedule}]}
+`
+	observed := map[string]*karmada.ClusterStatus{"eu": {Conditions: []metav1.Condition{{Type: karmada.ConditionReady, Status: "False"}}}}
+	clusters := object.Decode("all.yaml", []byte(source)).Objects
+	var m index.Memo
+	digests := map[string]string{}
+	for _, key := range []string{"first", "second"} {
+		edited := object.Decode("taints.yaml", []byte(strings.Replace(policy, "KEY", key, 1))).Objects
+		l := seen(t, append(slices.Clone(clusters), edited...), observed, &m)
+		i, _ := l.Position("eu")
+		var keys []string
+		for _, taint := range l.Fleet.Clusters()[i].Source.Spec.Taints {
+			keys = append(keys, taint.Key)
+		}
+		if !slices.Contains(keys, key) || digests[l.FleetDigest] != "" {
+			t.Errorf("with the taint %s eu has %q, and the digest of %q", key, keys, digests[l.FleetDigest])
+		}
+		digests[l.FleetDigest] = key
+	}
+}

@@ -47,6 +47,28 @@ func TestFoldTakesTogetherWhatIsAlike(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
+	changes := func(name string, edit func(*preview.Change)) preview.Change {
+		c := appears(name, "new", "a.yaml", "eu")
+		edit(&c)
+		return c
+	}
+	for what, edit := range map[string]func(*preview.Change){
+		"another verb":              func(c *preview.Change) { c.Verb = preview.Changes },
+		"it is removed":             func(c *preview.Change) { c.Removed = []string{"us"} },
+		"it is detached":            func(c *preview.Change) { c.Detached = []string{"us"} },
+		"it is scaled":              func(c *preview.Change) { c.Scaled = []preview.Scale{{}} },
+		"other fields change":       func(c *preview.Change) { c.Changed = []preview.Content{{}} },
+		"it is left":                func(c *preview.Change) { c.Left = []preview.Left{{}} },
+		"it moves":                  func(c *preview.Change) { c.Moves = []preview.Move{{}} },
+		"a cause is of no file":     func(c *preview.Change) { c.Causes = []preview.Cause{{Message: "new"}} },
+		"there is one cause more":   func(c *preview.Change) { c.Causes = append(c.Causes, preview.Cause{Message: "newer"}) },
+		"another cause is given":    func(c *preview.Change) { c.Causes[0].Message = "newer" },
+		"it is there by others now": func(c *preview.Change) { c.Elsewhere = 1 },
+	} {
+		if got := preview.Fold([]preview.Change{appears("a", "new", "a.yaml", "eu"), changes("b", edit)}); len(got) != 2 {
+			t.Errorf("%s, and it is taken together with one of which that is not so: %+v", what, got)
+		}
+	}
 	if all[0].Title() != "ConfigMap/shop/d" || len(all[0].Objects) != 1 || all[0].Causes[0].Message != "new" {
 		t.Errorf("what was folded is changed: %+v", all[0])
 	}

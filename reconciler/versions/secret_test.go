@@ -3,6 +3,7 @@ package versions_test
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -134,9 +135,11 @@ func TestAReleaseThatDraws(t *testing.T) {
 			t.Errorf("with %s it changes %q, with %d errors: %v %v", name, paths, errors, c.Diags, c.Already)
 		}
 	}
-	// what has a drawn name is another object for a twin, whose clusters the guard holds: what they hold is not shown either
+	// what has a drawn name is another object for a twin, whose clusters the guard holds: what they hold is not shown either, and what
+	// else the release renders is
 	template := texts["charts/stack/templates/made.yaml"]
-	texts["charts/stack/templates/made.yaml"] = strings.Replace(template, "$.Values.prefix .", `(randAlphaNum 9 | lower | printf "made-%s-") .`, 1)
+	texts["charts/stack/templates/made.yaml"] = strings.Replace(template, "$.Values.prefix .", `(randAlphaNum 9 | lower | printf "made-%s-") .`, 1) +
+		"\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: fixed}\ndata: {chart: {{ .Chart.Version | quote }}}\n"
 	repo = twin.New("fleet")
 	repo.Write("main", "base", folderOf(texts).Folder())
 	r.Seen, r.Source, r.Target = reconciler.NewCache(), repo, repo
@@ -149,17 +152,32 @@ func TestAReleaseThatDraws(t *testing.T) {
 	if head, err = repo.Snapshot(t.Context(), "change", ""); err != nil {
 		t.Fatal(err)
 	}
-	c, err := versions.Preview(t.Context(), r, versions.Question{Base: "main", Head: head, Key: key})
-	if err != nil {
+	shows := func(from, to, fixed string) {
+		t.Helper()
+		c, err := versions.Preview(t.Context(), r, versions.Question{Base: "main", Head: head, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := json.Marshal(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Totals.Changed != 14 || c.Totals.Added+c.Totals.Removed > 0 || c.Guard != nil ||
+			strings.Contains(string(shown), "made-") || strings.Contains(string(shown), "drawn") ||
+			!strings.Contains(string(shown), fmt.Sprintf(`"path":"data.k","op":"replace","from":%q,"to":%q`, from, to)) ||
+			!strings.Contains(string(shown), fixed) {
+			t.Errorf("it shows %s", shown)
+		}
+	}
+	shows("one", "two", `"path":"data.chart","op":"replace","from":"1.1.0","to":"1.2.0"`)
+	// where the base leaves such objects as they are, as its release is suspended, only the twin of the head is held
+	active := texts["release.yaml"]
+	texts["release.yaml"] = active + "  suspend: true\n"
+	repo.Write("main", "suspended", folderOf(texts).Folder())
+	texts["release.yaml"], texts["plain.yaml"] = active, strings.Replace(texts["plain.yaml"], "two", "three", 1)
+	repo.Write("change", "active again", folderOf(texts).Folder())
+	if head, err = repo.Snapshot(t.Context(), "change", ""); err != nil {
 		t.Fatal(err)
 	}
-	shown, err := json.Marshal(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Totals.Changed != 13 || c.Totals.Added+c.Totals.Removed > 0 || c.Guard != nil ||
-		strings.Contains(string(shown), "made-") || strings.Contains(string(shown), "drawn") ||
-		!strings.Contains(string(shown), `"path":"data.k","op":"replace","from":"one","to":"two"`) {
-		t.Errorf("it shows %s", shown)
-	}
+	shows("two", "three", `"path":"data","op":"replace","from":"(not shown)","to":{"chart":"1.2.0"}`)
 }

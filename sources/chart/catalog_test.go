@@ -143,7 +143,7 @@ func TestTheVersionsOfARegistry(t *testing.T) {
 
 // At is the version that is asked for and no newer one, under the reference with its range, from both kinds of repositories.
 func TestAVersionOfAChart(t *testing.T) {
-	about := tgz(t, file("app/Chart.yaml", "name: app\nversion: 1.0.0\nhome: https://example.com\nsources: [http://plain.example, https://example.com/src]\n"+
+	about := tgz(t, file("app/Chart.yaml", "name: app\nversion: 1.0.0\nhome: https://example.com\nsources: [http://plain.example, https://example.com/src, https://example.com/other]\n"+
 		"annotations: {waybill.dev/changelog: https://example.com/log}\n"))
 	helm := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/index.yaml" {

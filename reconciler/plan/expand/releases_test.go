@@ -218,6 +218,14 @@ func TestWhatReleasesRenderTo(t *testing.T) {
 		{"one within another that is overridden by name", world{source: alike + selected + override("us", ", name: inner", red) + web, charts: map[string]string{"web": helmRelease("inner", "", ""), "inner": x("is $color")}}, "ConfigMap a/x of web (eu is , us is red)\nHelmRelease a/web", "", 3},
 		{"one within another that is overridden with all", world{source: alike + selected + override("us", "", red) + web, charts: map[string]string{"web": helmRelease("inner", "", ""), "inner": x("is $color")}}, "ConfigMap a/x of web (eu is , us is red)\nHelmRelease a/web", "", 4},
 		{
+			"one within another, and an override of all of its namespace, which is not the other one's",
+			world{
+				source: alike + selected + strings.NewReplacer("resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease}], ", "", "namespace: a", "namespace: b").Replace(override("us", "", red)) + web,
+				charts: map[string]string{"web": strings.Replace(helmRelease("inner", "", ""), "namespace: a", "namespace: b", 1), "inner": x("is $color")},
+			},
+			"HelmRelease a/web\nConfigMap b/x of web (eu is , us is red)", "", 3,
+		},
+		{
 			"one within another, and an override is for the file that renders it",
 			world{
 				source: alike + selected + web +

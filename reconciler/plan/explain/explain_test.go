@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/explain"
 	"github.com/waybill-dev/waybill/reconciler/plan/rollout"
+	"github.com/waybill-dev/waybill/reconciler/plan/schedule"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/reason"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
@@ -129,5 +130,40 @@ func TestWhatAPlanSaysBesideItsDecisions(t *testing.T) {
 	}
 	if want := []string{"ap DispatchingSuspended true", "eu", "us OverrideFails false"}; !slices.Equal(left, want) {
 		t.Errorf("it is in %q, want %q", left, want)
+	}
+}
+
+// What scripts spent for the plan does not count when one template is explained: they are asked again.
+func TestScriptsThatHaveSpentAllForThePlan(t *testing.T) {
+	const script = `---
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: dear}
+spec:
+  target: {apiVersion: apps/v1, kind: Deployment}
+  customizations:
+    replicaRevision:
+      luaScript: |
+        function ReviseReplica(o, n)
+          local s = ('x'):rep(1e6)
+          for i = 1, 5 do s = s:upper() end
+          o.spec.replicas = n
+          return o
+        end
+`
+	src, err := render.Load(t.Context(), twin.Texts{"all.yaml": source + script}, render.With{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan.Build(plan.Input{Source: src, Medium: plan.Branch, Memo: plan.NewMemo(), Published: map[string]tree.Published{}})
+	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	d, interpreter := schedule.Find(p.Decisions, web), p.Expanded.Policies.Interpreter
+	var spent error
+	for n := 0; spent == nil && n < 100; n++ {
+		_, spent = interpreter.Revise(d.Template.Content, 1)
+	}
+	e, found := explain.Template(&p, web)
+	if spent == nil || !found || len(e.Clusters) != 2 || e.Clusters[0].Err != nil || len(e.Clusters[0].Changes) == 0 {
+		t.Errorf("when all is spent (%v) it is explained by %+v", spent, e.Clusters)
 	}
 }

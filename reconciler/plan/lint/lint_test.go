@@ -221,3 +221,28 @@ func TestWhatIsFound(t *testing.T) {
 		})
 	}
 }
+
+// TestAPolicyThatLosesAllThatItSelects: that is said once, also where a release renders some of it; of one that wins something of that kind
+// nothing is.
+func TestAPolicyThatLosesAllThatItSelects(t *testing.T) {
+	for more, want := range map[string][]string{
+		policy("q", named, "") + policy("r", "{apiVersion: v1, kind: ConfigMap, name: more}", ""): {"others win all that it selects"},
+		"": nil,
+	} {
+		in := input(t, fleetOfTwo+policy("p", all, "")+more, &state.State{})
+		decisions := schedule.Decide(in).Decisions
+		first := slices.IndexFunc(decisions, func(d schedule.Decision) bool { return d.Ref().Kind == "ConfigMap" })
+		one := *decisions[first].Template
+		one.Part = &template.Part{Release: object.Decode("release.yaml", []byte("{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web, namespace: a}}")).Objects[0]}
+		decisions[first].Template = &one
+		var got []string
+		for _, f := range lint.Find(in.Policies, decisions, nil) {
+			_, why, _ := strings.Cut(f.Message, "PropagationPolicy a/p claims nothing: ")
+			why, _, _ = strings.Cut(why, ", as")
+			got = append(got, why)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("it finds %q, want %q", got, want)
+		}
+	}
+}

@@ -4,8 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
+	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/reconciler/plan/expand"
 	"github.com/waybill-dev/waybill/reconciler/preview"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
@@ -94,5 +98,40 @@ func TestWhatAHeldClusterWouldLose(t *testing.T) {
 				t.Errorf("%s: held %s is %+v, want %v", tt.name, got.what, got.holds, got.want)
 			}
 		}
+	}
+}
+
+// TestInWhichRegionAClusterIs: in the one that the change puts it in; one that is gone is in the one that it was in.
+func TestInWhichRegionAClusterIs(t *testing.T) {
+	planned := func(regions map[string]string) *plan.Plan {
+		p := &index.Policies{}
+		for name, region := range regions {
+			c := &karmada.Cluster{Spec: karmada.ClusterSpec{Region: region}}
+			c.Name = name
+			p.Set.Clusters = append(p.Set.Clusters, policies.Cluster{Spec: *c})
+		}
+		return &plan.Plan{Expanded: expand.Result{Policies: p}}
+	}
+	changed := preview.Cluster{Changed: 1}
+	c := comparer{
+		base: planned(map[string]string{"eu": "west", "us": "west", "gone": "south"}), head: planned(map[string]string{"eu": "east", "us": "west"}),
+		groups: []group{{names: []string{"eu", "gone", "us"}, cluster: changed}},
+	}
+	all := c.clusters()
+	var regions []string
+	for _, cl := range all {
+		regions = append(regions, cl.Name+" in "+cl.Region)
+	}
+	if want := []string{"eu in east", "gone in south", "us in west"}; !slices.Equal(regions, want) {
+		t.Errorf("clusters are %q, want %q", regions, want)
+	}
+	one := preview.Region{Clusters: 1, Of: 1, Changed: 1}
+	var want []preview.Region
+	for _, name := range []string{"east", "south", "west"} {
+		one.Name = name
+		want = append(want, one)
+	}
+	if got := c.regions(all); !slices.Equal(got, want) {
+		t.Errorf("regions are %+v, want %+v", got, want)
 	}
 }

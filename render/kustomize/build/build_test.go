@@ -222,6 +222,9 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 			"kustomization.yaml": "resources: [s.yaml]\npatches: [{target: {kind: Secret}, patch: '[{op: replace, path: /stringData/a/b, value: " + secret + "}]'}]",
 			"s.yaml":             "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
 		}},
+		{name: "a literal that begins with another one", files: map[string]string{
+			"kustomization.yaml": "secretGenerator: [{name: s, literals: [a=swordfish, 'b=swordfish-hunter2', swordfish-hunter2]}]",
+		}},
 		{name: "a URL with a password", files: map[string]string{"kustomization.yaml": "resources: ['https://user:" + secret + "@evil.example.com/a']"}},
 		{name: "a signed URL", files: map[string]string{"kustomization.yaml": "resources: ['https://evil.example.com/a?ref=v1&token=" + secret + "']"}},
 		{name: "a patch that is no YAML", files: map[string]string{"kustomization.yaml": "patchesStrategicMerge:\n- |\n  kind: Secret\n  stringData: {a: " + secret + "\n"}},

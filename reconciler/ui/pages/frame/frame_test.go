@@ -1,6 +1,8 @@
 package frame_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
 	"strings"
 	"testing"
@@ -53,6 +55,10 @@ func TestAssets(t *testing.T) {
 		for p, data := range all {
 			if strings.HasSuffix(p, "/"+name) {
 				path = p
+			}
+			sum := sha256.Sum256(data)
+			if !strings.Contains(p, "/"+hex.EncodeToString(sum[:6])+"/") {
+				t.Errorf("%s does not name what it holds", p)
 			}
 			if !regexp.MustCompile(`^/assets/[0-9a-f]{12}/[a-z.]+$`).MatchString(p) || len(data) == 0 {
 				t.Errorf("%s has %d bytes", p, len(data))
