@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/groups"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/reason"
+	"github.com/waybill-dev/waybill/render/fluxsync"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/render/tree"
 	"github.com/waybill-dev/waybill/sources/files"
@@ -104,11 +106,13 @@ func TestATreeThatStays(t *testing.T) {
 	}
 }
 
+// clusters are a host, and a virtual cluster of it.
+const clusters = "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: host}, spec: {syncMode: Pull}}\n---\n" +
+	"{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, spec: {syncMode: Pull}, metadata: {name: v, " +
+	"annotations: {waybill.dev/virtual-of: host, waybill.dev/namespace-suffix: -z}}}\n"
+
 // A virtual cluster holds the same under the names that its namespaces have on its host, in their order; its host holds it as it is written.
 func TestATreeOfAVirtualCluster(t *testing.T) {
-	const clusters = "{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: host}, spec: {syncMode: Pull}}\n---\n" +
-		"{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, spec: {syncMode: Pull}, metadata: {name: v, annotations: {waybill.dev/virtual-of: host, " +
-		"waybill.dev/namespace-suffix: -z}}}\n"
 	set, _, _ := policies.Load(object.Decode("all.yaml", []byte(clusters)).Objects, nil)
 	var blobs manifest.Blobs
 	in := Input{
@@ -130,6 +134,66 @@ func TestATreeOfAVirtualCluster(t *testing.T) {
 		if !slices.Equal(got, wanted) || tr.Objects != 2 || tr.Err != nil {
 			t.Errorf("cluster %d holds %q, want %q: %v", i, got, wanted, tr.Err)
 		}
+	}
+}
+
+// A virtual cluster's tree is that of a cluster whose namespaces are called so, in their order.
+func TestATreeOfAVirtualClusterIsInOrder(t *testing.T) {
+	set, _, _ := policies.Load(object.Decode("all.yaml", []byte(clusters)).Objects, nil)
+	var blobs manifest.Blobs
+	in := Input{
+		Rows: rows(&blobs, "x 1:one", "y 1:one"), Blobs: &blobs, Flux: make([]tree.Flux, 2), Virtual: index.Of(set, nil, &index.Memo{}).Virtual,
+	}
+	in.Rows[1].Ref.Namespace = "a-b"
+	plain := Input{Rows: rows(&blobs, "y 0:one", "x 0:one"), Blobs: &blobs, Flux: make([]tree.Flux, 1)}
+	plain.Rows[0].Ref.Namespace, plain.Rows[1].Ref.Namespace = "a-b-z", "a-z"
+	if is, want := Trees(in)[1].Folder, Trees(plain)[0].Folder; is.ID() != want.ID() {
+		t.Errorf("it is\n%s\nwant\n%s", is.Encode(), want.Encode())
+	}
+}
+
+// A tree of which it cannot be read how the one before was divided stays as that one, and says why; clusters that hold the same have the
+// same division where they had the same, and another where Flux goes by another form.
+func TestATreeIsDividedAsTheOneBefore(t *testing.T) {
+	var blobs manifest.Blobs
+	in := Input{Rows: rows(&blobs, "x 0:one 1:one 2:one 3:one 4:one", "y 0:one 1:one 2:one 3:one 4:one"), Blobs: &blobs}
+	for i, name := range []string{"a", "b", "c", "c", "d"} {
+		in.Flux = append(in.Flux, tree.Flux{Sync: fluxsync.Sync{Cluster: name}})
+		if i > 0 {
+			in.Flux[i].Sync.Form = fluxsync.FormSplit
+		}
+	}
+	unread := files.NewBlob([]byte("resources: [manifests/a/configmap/x.yaml]\n"))
+	unread.Stored(func(files.ID) ([]byte, error) { return nil, errors.New("the store is gone") })
+	lost := files.NewFolder([]files.Entry{files.FileEntry("kustomization.yaml", unread)})
+	in.Flux[1].Before.Built = lost
+	trees := Trees(in)
+	if is := trees[1]; is.Folder != lost || is.Err == nil || !strings.Contains(is.Err.Error(), "the store is gone") || is.Objects != 2 {
+		t.Errorf("what cannot be read is %v, %v", is, is.Err)
+	}
+	parts := func(f *files.Folder) (all []string) {
+		for path := range f.All() {
+			if !strings.HasPrefix(path, tree.ManifestDir) {
+				all = append(all, path)
+			}
+		}
+		return all
+	}
+	for i, want := range map[int][]string{
+		0: {".gitattributes", "kustomization.yaml"},
+		2: {".gitattributes", "flux/part.1.yaml", "flux/part.1/kustomization.yaml", "kustomization.yaml"},
+		4: {".gitattributes", "flux/part.1.yaml", "flux/part.1/kustomization.yaml", "kustomization.yaml"},
+	} {
+		if got := parts(trees[i].Folder); !slices.Equal(got, want) || trees[i].Err != nil || trees[i].Objects != 2 {
+			t.Errorf("cluster %d has %q, want %q: %v", i, got, want, trees[i].Err)
+		}
+	}
+	if trees[2] != trees[3] || trees[0].Folder == trees[2].Folder || trees[4].Folder.ID() == trees[2].Folder.ID() {
+		t.Errorf("they are %v", trees)
+	}
+	in.Stays = map[int]reason.Reason{1: reason.NotMapped}
+	if is := Trees(in)[1]; is.Folder != lost || is.Err == nil || is.Objects != 0 {
+		t.Errorf("what stays, and cannot be read, is %v", is)
 	}
 }
 

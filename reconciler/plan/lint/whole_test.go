@@ -213,11 +213,11 @@ func TestWhatIsSaidOfIt(t *testing.T) {
 
 // A hundred selectors are given a hint; those after them are told what to look at.
 func TestTheFirstAreGivenAHint(t *testing.T) {
-	text := fleetOfTwo
+	var text strings.Builder
 	for i := range 101 {
-		text += policy(fmt.Sprintf("p%03d", i), fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, name: setings-%d}", i), "")
+		text.WriteString(policy(fmt.Sprintf("p%03d", i), fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, name: setings-%d}", i), ""))
 	}
-	in := input(t, text, &state.State{})
+	in := input(t, fleetOfTwo+text.String(), &state.State{})
 	found := lint.Find(in.Policies, schedule.Decide(in).Decisions, nil)
 	is := []string{strconv.Itoa(len(found)), found[0].Hint, found[99].Hint, found[100].Hint}
 	want := []string{
@@ -237,8 +237,8 @@ func TestWhatIsMadeIsSelectedAsWhatItIsMadeOf(t *testing.T) {
 		written = ", metadata: {name: front, namespace: a}, spec: {defaultBackend: {service: {name: api, port: {number: 80}}}}}\n"
 	)
 	const (
-		noPolicy   = "PropagationPolicy a/p selects no object of the source that a policy may place: "
-		nowhere    = "; OverridePolicy a/o changes nothing: nothing that it selects goes to any cluster: " +
+		noPolicy = "PropagationPolicy a/p selects no object of the source that a policy may place: "
+		nowhere  = "; OverridePolicy a/o changes nothing: nothing that it selects goes to any cluster: " +
 			"waybill explain KIND/NAME shows where an object goes, and why"
 		noOverride = "OverridePolicy a/o selects no object of the source that a policy may place: "
 	)
