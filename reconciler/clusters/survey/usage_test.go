@@ -54,7 +54,8 @@ func TestUsageIsWhatWatchesTell(t *testing.T) {
 		{func() error { return of[pods].Delete(cache.DeletedFinalStateUnknown{Obj: aPod("q", "n", "1")}) }, "8 1 1", false},
 		{func() error { return of[nodes].Add(aNode("m", "2")) }, "10 1 1", false},
 		{func() error { return of[nodes].Delete(aNode("n", "8")) }, "2 1 1", false},
-		{func() error { return of[pods].Replace(nil, "9") }, "2 0 0", false},
+		{func() error { return of[nodes].Replace([]any{aNode("k", "1")}, "9") }, "1 1 1", false},
+		{func() error { return of[pods].Replace(nil, "9") }, "1 0 0", false},
 	} {
 		before, _ := u.sum(all)
 		if err := tt.tell(); err != nil {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/virtual"
@@ -72,6 +74,9 @@ func TestReplicasThatWaitAreCounted(t *testing.T) {
 	other := &deschedule.Watch{Threshold: time.Minute, Workloads: []object.Ref{{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "other"}}}
 	if w := ask(other); len(w.Workloads) > 0 {
 		t.Errorf("of others %v wait", w)
+	}
+	if u.ended(pods, apierrors.NewForbidden(schema.GroupResource{Resource: pods}, "", nil)); ask(asked) != nil {
+		t.Error("nobody may list pods any more, and it is known how many wait")
 	}
 }
 
