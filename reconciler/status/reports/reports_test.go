@@ -3,6 +3,7 @@ package reports_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,12 +78,17 @@ func TestWhatClustersSayOfANamespace(t *testing.T) {
 	}
 }
 
-// recorded writes a state branch that registers clusters.
+// recorded writes a state branch that registers clusters, a virtual one as "inner of host".
 func (f *fleet) recorded(names ...string) {
 	f.Helper()
 	root := twin.Tree{"published.json": twin.File([]byte(`{"commit": "c1"}`))}
 	for _, name := range names {
-		root["clusters/"+name+".yaml"] = twin.File([]byte("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: " + name + "}\nspec: {syncMode: Push}\n"))
+		name, host, isVirtual := strings.Cut(name, " of ")
+		metadata := "name: " + name
+		if isVirtual {
+			metadata += ", annotations: {" + karmada.VirtualOfAnnotation + ": " + host + "}"
+		}
+		root["clusters/"+name+".yaml"] = twin.File([]byte("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {" + metadata + "}\nspec: {syncMode: Push}\n"))
 	}
 	f.repo.Write(state.Branch, "state", root.Folder())
 }
@@ -99,10 +105,12 @@ func TestFleet(t *testing.T) {
 	if _, err := f.reader.Fleet(t.Context(), snapshot, reports.Query{}); err == nil {
 		t.Error("where nothing is published there is a fleet")
 	}
-	f.recorded("eu", "silent", "us")
+	f.recorded("eu", "inner of eu", "silent", "us")
 	head := f.publish("eu", "new")
 	f.repo.Write(status.Prefix+"us", "by hand", twin.Tree{"README": twin.File(nil)}.Folder())
 	f.tell("eu", time.Minute, map[object.Ref]karmada.ResourceHealth{web: karmada.ResourceHealthy, {Kind: "ConfigMap", Namespace: "b", Name: "x"}: karmada.ResourceUnhealthy})
+	const well = karmada.ResourceHealthy
+	f.tell("inner", time.Minute, map[object.Ref]karmada.ResourceHealth{{Kind: "ConfigMap", Namespace: "shop-inner", Name: "x"}: well, {Kind: "ConfigMap", Namespace: "shop", Name: "of-host"}: well})
 	fleet, err := f.reader.Fleet(t.Context(), snapshot, reports.Query{Lasting: reports.Lasting})
 	if err != nil {
 		t.Fatal(err)
@@ -111,16 +119,19 @@ func TestFleet(t *testing.T) {
 	for i := range fleet.Clusters {
 		names = append(names, fleet.Clusters[i].Cluster)
 	}
-	if !slices.Equal(names, []string{"eu", "silent", "us"}) || fleet.Seen.Commit != "c1" {
+	if !slices.Equal(names, []string{"eu", "inner", "silent", "us"}) || fleet.Seen.Commit != "c1" {
 		t.Fatalf("%+v", fleet)
 	}
-	eu, silent, us := &fleet.Clusters[0], &fleet.Clusters[1], &fleet.Clusters[2]
+	eu, inner, silent, us := &fleet.Clusters[0], &fleet.Clusters[1], &fleet.Clusters[2], &fleet.Clusters[3]
 	if eu.Head != head || eu.ReportID().IsZero() || !silent.Head.IsZero() || !silent.ReportID().IsZero() || !us.ReportID().IsZero() {
 		t.Errorf("eu is %+v, silent %+v, us %+v", eu, silent, us)
 	}
 	objects, err := eu.Objects("shop")
 	if err != nil || len(objects) != 1 || objects[web] == nil {
 		t.Errorf("of shop it is said %v, %v", named(objects), err)
+	}
+	if objects, err = inner.Objects("shop"); err != nil || !maps.Equal(named(objects), map[string]karmada.ResourceHealth{"ConfigMap/shop/x": well}) {
+		t.Errorf("of shop a virtual cluster says %v, %v", named(objects), err)
 	}
 	if objects, err = eu.Everything(); err != nil || len(objects) != 2 {
 		t.Errorf("of all it is said %v, %v", named(objects), err)
