@@ -266,8 +266,13 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
   again at 13:05, awaits true
 `},
 		{"replicas are divided", []round{
-			{files: with(twin.Texts{"p.yaml": shares})}, {minutes: 20}, {minutes: 20}, {minutes: 20},
-			{files: twin.Texts{"a.yaml": strings.Replace(changed["a.yaml"], "replicas: 4", "replicas: 9", 1)}}, {minutes: 20}, {minutes: 20},
+			{files: with(twin.Texts{"p.yaml": shares})},
+			{minutes: 20},
+			{minutes: 20},
+			{minutes: 20},
+			{files: twin.Texts{"a.yaml": strings.Replace(changed["a.yaml"], "replicas: 4", "replicas: 9", 1)}},
+			{minutes: 20},
+			{minutes: 20},
 		}, `
 1
   ap: 
