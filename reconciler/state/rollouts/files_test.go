@@ -67,6 +67,9 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	if got, want := strings.Join(paths, " "), "_cluster/ops.yaml team/web.yaml team/web/_leaving.yaml team/web/canary.yaml team/web/divided.json"; got != want {
 		t.Errorf("the files are %s, want %s", got, want)
 	}
+	if _, isThere := root.Lookup("_cluster/ops"); isThere {
+		t.Error("there is a folder of a unit that has no clusters")
+	}
 	next := open()
 	c := next.Clusters["c1"]
 	c.State = rollouts.Failing

@@ -60,6 +60,23 @@ func TestSinceWhichCommit(t *testing.T) {
 	}
 }
 
+// TestEachIsThatOfBeforeOnce: one that is known again by its message takes the place of no other, whose commit counts for another one then.
+func TestEachIsThatOfBeforeOnce(t *testing.T) {
+	first := sourceerrors.Of([]diag.Diagnostic{wrong("a", "x", 1, "one")}, "c1", noon, sourceerrors.Record{})
+	second := sourceerrors.Of([]diag.Diagnostic{wrong("a", "x", 1, "one"), wrong("a", "x", 2, "two")}, "c2", noon.Add(time.Hour), first)
+	third := sourceerrors.Of([]diag.Diagnostic{
+		wrong("a", "x", 1, "one"), wrong("a", "x", 2, "three"), wrong("a", "x", 3, "four\n  and more"),
+	}, "c3", noon.Add(2*time.Hour), second)
+	want := []sourceerrors.Error{
+		{Code: "a", File: "x", Line: 1, Message: "one", Commit: "c1", Since: noon},
+		{Code: "a", File: "x", Line: 2, Message: "three", Commit: "c2", Since: noon.Add(time.Hour)},
+		{Code: "a", File: "x", Line: 3, Message: "four and more", Commit: "c3", Since: noon.Add(2 * time.Hour)},
+	}
+	if !reflect.DeepEqual(third.Errors, want) {
+		t.Errorf("it is\n%s\nwant\n%s", shown(third), shown(sourceerrors.Record{Errors: want}))
+	}
+}
+
 func TestBounds(t *testing.T) {
 	var all []diag.Diagnostic
 	for i := range 300 {
@@ -72,11 +89,22 @@ func TestBounds(t *testing.T) {
 	if m := r.Errors[0].Message; len(m) > 500 || !utf8.ValidString(m) || !strings.HasSuffix(m, "ä...") {
 		t.Errorf("a message has %d bytes and ends %q", len(m), m[len(m)-10:])
 	}
+	if more := sourceerrors.Of(append(all, wrong("b", "z", 1, "x")), "c2", noon, r); more.More != 101 || more.Errors[0].Commit != "c1" {
+		t.Errorf("with one more there are %d more, and the first is of %s", more.More, more.Errors[0].Commit)
+	}
+	long := strings.Repeat("x", 500)
+	if whole := sourceerrors.Of(
+		[]diag.Diagnostic{wrong("a", "x", 1, long)}, "c1", noon, sourceerrors.Record{},
+	); whole.Errors[0].Message != long {
+		t.Error("a message that is not too long is cut")
+	}
 }
 
 // A plan that is made again takes what its moment brought from the record, and what the source says from itself.
 func TestReplayed(t *testing.T) {
-	recorded := sourceerrors.Of([]diag.Diagnostic{wrong(diag.ChartUnavailable, "r.yaml", 1, "no answer"), wrong("gone", "x.yaml", 1, "edited in")}, "c1", noon, sourceerrors.Record{})
+	recorded := sourceerrors.Of([]diag.Diagnostic{
+		wrong(diag.ChartUnavailable, "r.yaml", 1, "no answer"), wrong("gone", "x.yaml", 1, "edited in"),
+	}, "c1", noon, sourceerrors.Record{})
 	now := []diag.Diagnostic{wrong("a", "x.yaml", 3, "one"), wrong(diag.RandomKey, "r.yaml", 1, "no key")}
 	want := []diag.Diagnostic{wrong(diag.ChartUnavailable, "r.yaml", 1, "no answer"), wrong("a", "x.yaml", 3, "one")}
 	if got := sourceerrors.Replayed(now, recorded); !reflect.DeepEqual(got, want) {
