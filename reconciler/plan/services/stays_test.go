@@ -94,8 +94,8 @@ func TestWhatStaysOfServices(t *testing.T) {
 warning matches-nothing MultiClusterService shop/api names the cluster "gone",
   which is not registered
 native  [] MultiClusterService shop/api wrong false
-  - eu exports true imports false, True Valid, conflict False NoConflicts 
-  - us exports false imports true
+  in eu: exports true imports false, True Valid, conflict False NoConflicts 
+  in us: exports false imports true
 `},
 		{"a port that it has not", service + exposes(", ports: [{name: grpc, port: 90}]"), nil, `
 Service/shop/api in [0 1 2]: ContentUnknown
@@ -112,8 +112,8 @@ warning export-conflict MultiClusterService shop/api:
   http 80/TCP in eu, http 90/TCP in us;
   endpoints are found by the names of ports
 native  [] MultiClusterService shop/api wrong false
-  - eu exports true imports false, True Valid, conflict True PortConflict ports: http 80/TCP in eu, http 90/TCP in us
-  - us exports true imports true, True Valid, conflict True PortConflict ports: http 80/TCP in eu, http 90/TCP in us
+  in eu: exports true imports false, True Valid, conflict True PortConflict ports: http 80/TCP in eu, http 90/TCP in us
+  in us: exports true imports true, True Valid, conflict True PortConflict ports: http 80/TCP in eu, http 90/TCP in us
 `},
 		{"two export other ports", exported + overridden("a", "us", "/spec/ports/0", "{name: grpc, port: 90}"), nil, `
 derived-api in 0: [ports:[[name:http port:80 protocol:TCP] [name:grpc port:90 protocol:TCP]] type:ClusterIP]
@@ -126,9 +126,9 @@ warning export-conflict ServiceExport shop/api:
   http 80/TCP in eu, grpc 90/TCP, http 80/TCP in us;
   the derived Service has the ports of all
 derived derived-api [] ServiceExport shop/api wrong false
-  - ap exports false imports true
-  - eu exports true imports false, True Valid, conflict True PortConflict ports: http 80/TCP in eu, grpc 90/TCP, http 80/TCP in us
-  - us exports true imports false, True Valid, conflict True PortConflict ports: http 80/TCP in eu, grpc 90/TCP, http 80/TCP in us
+  in ap: exports false imports true
+  in eu: exports true imports false, True Valid, conflict True PortConflict ports: http 80/TCP in eu, grpc 90/TCP, http 80/TCP in us
+  in us: exports true imports false, True Valid, conflict True PortConflict ports: http 80/TCP in eu, grpc 90/TCP, http 80/TCP in us
 `},
 		{"no Service", exposes(""), nil, `
 Service/shop/api in [0]: ContentUnknown
@@ -153,9 +153,9 @@ derived-api in 1: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
 derived-api in 2: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
 derived-api in 3: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
 derived derived-api [] ServiceExport shop/api wrong false
-  - ap exports false imports true
-  - eu exports true imports false, True Valid, conflict False NoConflicts 
-  - us exports true imports false, True Valid, conflict False NoConflicts 
+  in ap: exports false imports true
+  in eu: exports true imports false, True Valid, conflict False NoConflicts 
+  in us: exports true imports false, True Valid, conflict False NoConflicts 
 `},
 		{"it is exported where it is not", service + export + imported + elsewhere, nil, `
 derived-api in 0: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
@@ -164,9 +164,9 @@ warning no-service ServiceExport shop/api exports Service/shop/api,
   which is not delivered to eu:
   nothing is exported there
 derived derived-api [] ServiceExport shop/api wrong false
-  - ap exports false imports true
-  - eu exports false imports false, False NoService, conflict False NoConflicts 
-  - us exports true imports false, True Valid, conflict False NoConflicts 
+  in ap: exports false imports true
+  in eu: exports false imports false, False NoService, conflict False NoConflicts 
+  in us: exports true imports false, True Valid, conflict False NoConflicts 
 `},
 		{"nothing exports it", service + imported + everywhere, nil, `
 derived-api in 0: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
@@ -188,9 +188,9 @@ warning export-conflict ServiceExport shop/api:
   with a cluster IP in ap, headless in eu;
   no endpoint of eu, us is imported
 derived derived-api [] ServiceExport shop/api wrong false
-  - ap exports true imports true, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
-  - eu exports true imports false, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
-  - us exports true imports false, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
+  in ap: exports true imports true, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
+  in eu: exports true imports false, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
+  in us: exports true imports false, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
 `},
 		{"one cannot be exported", exported + overridden("a", "us", "/spec/type", "ExternalName"), nil, `
 derived-api in 0: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
@@ -201,9 +201,9 @@ error invalid-service-type ServiceExport shop/api:
   InvalidServiceType:
   Service/shop/api is of type ExternalName in us, and has no endpoints to export
 derived derived-api [] ServiceExport shop/api wrong false
-  - ap exports false imports true
-  - eu exports true imports false, True Valid, conflict False NoConflicts 
-  - us exports false imports false, False InvalidServiceType, conflict False NoConflicts 
+  in ap: exports false imports true
+  in eu: exports true imports false, True Valid, conflict False NoConflicts 
+  in us: exports false imports false, False InvalidServiceType, conflict False NoConflicts 
 `},
 		{"one has a mistake", exported + overridden("a", "us", "/spec/ports", "none"), nil, `
 Service/shop/derived-api in [0 1 2 3]: ContentUnknown
@@ -220,9 +220,9 @@ mine in 1: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
 mine in 2: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
 mine in 3: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
 derived mine [] ServiceExport shop/api wrong false
-  - ap exports false imports true
-  - eu exports true imports false, True Valid, conflict False NoConflicts 
-  - us exports true imports false, True Valid, conflict False NoConflicts 
+  in ap: exports false imports true
+  in eu: exports true imports false, True Valid, conflict False NoConflicts 
+  in us: exports true imports false, True Valid, conflict False NoConflicts 
 `},
 		{"what is derived has a name that is none", service + export + badlyNamed + everywhere, nil, `
 Service/shop/No.Name in [0]: ContentUnknown
@@ -238,13 +238,13 @@ notice same-hostname ServiceExport shop/api:
   pods of StatefulSet.apps/shop/one are called one-0 in eu and in us:
   one DNS name of Service/shop/api has both addresses
 derived  [] ServiceExport shop/api wrong false
-  - eu exports true imports false, True Valid, conflict False NoConflicts 
-  - us exports true imports false, True Valid, conflict False NoConflicts 
+  in eu: exports true imports false, True Valid, conflict False NoConflicts 
+  in us: exports true imports false, True Valid, conflict False NoConflicts 
 `},
 		{"pods in one cluster", pods + set("one", "apps/v1", "serviceName: api, replicas: 2, ") + sent("apps/v1", "StatefulSet", "us"), nil, `
 derived  [] ServiceExport shop/api wrong false
-  - eu exports true imports false, True Valid, conflict False NoConflicts 
-  - us exports true imports false, True Valid, conflict False NoConflicts 
+  in eu: exports true imports false, True Valid, conflict False NoConflicts 
+  in us: exports true imports false, True Valid, conflict False NoConflicts 
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -314,7 +314,7 @@ func settled(t *testing.T, text string, edit func(*manifest.Input)) string {
 	for _, a := range laid.About(object.Ref{Kind: "Service", Namespace: "shop", Name: "api"}) {
 		fmt.Fprintf(&b, "%s %s %v %s wrong %t\n", a.Style, a.Derived, a.Ports, a.By, a.Wrong)
 		for _, c := range a.Clusters {
-			fmt.Fprintf(&b, "  - %s exports %t imports %t", c.Name, c.Exports, c.Imports)
+			fmt.Fprintf(&b, "  in %s: exports %t imports %t", c.Name, c.Exports, c.Imports)
 			if c.Valid != nil {
 				fmt.Fprintf(&b, ", %s %s, conflict %s %s %s", c.Valid.Status, c.Valid.Reason, c.Conflict.Status, c.Conflict.Reason, c.Conflict.Message)
 			}
