@@ -257,6 +257,7 @@ spec:
     windows:
     - {kind: deny, schedule: "0 18 * * 5", duration: 62h, timeZone: Europe/Berlin, strategies: ["*"], stages: [prod]}
     - {kind: deny, schedule: "0 12 * * *", duration: 1h, strategies: [none], stages: [all]}
+    - {kind: deny, schedule: "0 8 * * 1", duration: 1h, strategies: [careful], stages: [prod]}
 `))
 	if len(ds) > 0 {
 		t.Fatal(ds)
@@ -273,6 +274,8 @@ spec:
 		{"careful", "prod", "2026-03-06T17:00:00Z", true},
 		{"careful", "prod", "2026-03-09T06:59:00Z", true},
 		{"careful", "prod", "2026-03-09T07:00:00Z", false},
+		{"careful", "prod", "2026-03-09T08:30:00Z", true}, // two windows are for it
+		{"other", "prod", "2026-03-09T08:30:00Z", false},
 		{"careful", "early", "2026-03-07T00:00:00Z", false},
 		{render.NoStrategy, unit.AllStages, "2026-03-07T12:30:00Z", true},
 		{render.NoStrategy, unit.AllStages, "2026-03-07T13:00:00Z", false},

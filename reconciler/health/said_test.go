@@ -79,6 +79,12 @@ func TestWhatIsReported(t *testing.T) {
 			t.Errorf("of a kind whose status %q it is %s, and %s", reflects, got.Status, got.State)
 		}
 	}
+	sums := teach("example.com/v1 Thing", "function InterpretHealth(o) return true end")
+	sums.Spec.Customizations.StatusAggregation = &karmada.LuaScript{LuaScript: "function AggregateStatus(o, items) return o end"}
+	judge = health.Judge{Kinds: interpret.New(sums)}
+	if got := judge.Of(live(t, "example.com/v1 Thing", `{status: {a: 1}}`), health.Moment{}).Status; string(got) != `{"a":1}` {
+		t.Errorf("of a kind whose status is summed up it is %s", got)
+	}
 }
 
 // TestWhatAVerdictIsFoundedOn: the generation of the object, and the one that its status is about.

@@ -157,6 +157,11 @@ func TestRestore(t *testing.T) {
 			[][]string{{"x in own of eu", "x in a"}, {"x in own of eu", "twice x"}, {"x in own of eu", "x in a", "broken b 1"}},
 			"[cluster eu/ConfigMap/a/x@3 x@1]",
 		},
+		{
+			"it went from one cluster's own to another's, where it was twice and is once",
+			[][]string{{"x in own of eu", "y in ours of us"}, {"twice x of us", "y in ours of us"}, {"x in ours of us", "broken b 1"}, {"x in ours of us", "broken b 1"}},
+			"[cluster us/ConfigMap/a/x@4 cluster us/ConfigMap/a/y@2]",
+		},
 		{"a policy gets an error", [][]string{{"policy p in a"}, {"bad p in a"}, {"bad p in a"}}, "[p@1]"},
 		{"until it has none", [][]string{{"policy p in a"}, {"bad p in a"}, {"policy p in a"}}, "[p@3]"},
 		{"another has an error then", [][]string{{"policy p in a"}, {"bad p in a"}, {"policy p in a", "bad q in b"}}, "[p@3 q@3]"},

@@ -45,6 +45,12 @@ func TestSettings(t *testing.T) {
 		{name: "no scheme", flag: "collector:4318", refused: "--otlp-endpoint is no URL"},
 		{name: "gRPC's scheme", env: env{"OTEL_EXPORTER_OTLP_ENDPOINT": "grpc://a"}, refused: "OTEL_EXPORTER_OTLP_ENDPOINT is no URL"},
 		{name: "gRPC", flag: "http://c", env: env{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, refused: "only http/protobuf is spoken"},
+		{
+			name: "what traces are sent with wins", flag: "http://c",
+			env:  env{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+			want: traces.Options{URL: "http://c/v1/traces"},
+		},
+		{name: "gRPC for traces", flag: "http://c", env: env{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, refused: "only http/protobuf is spoken"},
 		{name: "a password", flag: "http://me:CANARY@c", refused: "OTEL_EXPORTER_OTLP_HEADERS"},
 		{name: "no header", flag: "http://c", env: env{"OTEL_EXPORTER_OTLP_HEADERS": "CANARY"}, refused: "name=value"},
 	} {

@@ -144,6 +144,7 @@ func TestBad(t *testing.T) {
 		{"within a block of text", "a.yaml", "values: |\n  image: ghcr.io/acme/web:1.9" + m + "\n", 2, diag.MarkerNotEditable, 1},
 		{"an anchor", "a.yaml", "image: &a ghcr.io/acme/web:1.9" + m + "\n", 1, diag.MarkerNotEditable, 1},
 		{"within an anchor", "a.yaml", "base: &a\n  image: ghcr.io/acme/web:1.9" + m + "\nb: *a\n", 2, diag.MarkerNotEditable, 1},
+		{"deep within an anchor", "a.yaml", "base: &a\n  web:\n    - image: ghcr.io/acme/web:1.9" + m + "\nb: *a\n", 3, diag.MarkerNotEditable, 1},
 		{"an alias", "a.yaml", "a: &a ghcr.io/acme/web:1.9\nimage: *a" + m + "\n", 2, diag.MarkerNotEditable, 1},
 		{"a tag of YAML", "a.yaml", "image: !!str ghcr.io/acme/web:1.9" + m + "\n", 1, diag.MarkerNotEditable, 1},
 		{"escapes", "a.yaml", "image: \"ghcr.io/acme/web\\x3a1.9\"" + m + "\n", 1, diag.MarkerNotEditable, 1},

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview/fields"
 	"github.com/waybill-dev/waybill/reconciler/preview/previewtest"
 	"github.com/waybill-dev/waybill/reconciler/preview/store"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/sources/forge"
 )
@@ -137,8 +138,15 @@ func TestItIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.find(t, 99)
-	if html, err := p.Report.HTML(); !p.Report.Long || len(html) > 0 || err != nil {
+	if html, err := p.Report.HTML(); !p.Report.Long || p.Report.Mistaken || len(html) > 0 || err != nil {
 		t.Errorf("a report of 9 MiB is kept: %d bytes, %v", len(html), err)
+	}
+	c.Diags = []diag.Diagnostic{{Code: diag.BadConfig, Severity: diag.Error, Message: "wrong"}}
+	if err := s.Keep(noon, pull(99, "b"), &c); err != nil {
+		t.Fatal(err)
+	}
+	if p := s.find(t, 99); !p.Report.Long || !p.Report.Mistaken {
+		t.Errorf("a long report of a change that brings an error is %+v", p.Report)
 	}
 }
 

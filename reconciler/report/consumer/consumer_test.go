@@ -156,6 +156,10 @@ func TestLinks(t *testing.T) {
 	if by := said(""); by != with {
 		t.Errorf("by the config it is\n%s", by)
 	}
+	p.Config.Publish.Links = "https://other.example.com"
+	if by := said("https://waybill.example.com/"); by != with {
+		t.Errorf("by a flag, and by the config, it is\n%s", by)
+	}
 	p.Config.Publish.Links = ""
 	var out strings.Builder
 	for _, ui := range []string{"waybill.example.com", "ftp://x", "https://user:secret@waybill.example.com"} {

@@ -25,10 +25,21 @@ func TestLists(t *testing.T) {
 	ready := metav1.Condition{Type: karmada.ConditionReady, Status: metav1.ConditionTrue, Reason: "ClusterReady", LastTransitionTime: metav1.NewTime(now.Add(-26 * time.Hour))}
 	set.Observe(map[string]*karmada.ClusterStatus{"eu": {KubernetesVersion: "v1.35.2", Conditions: []metav1.Condition{ready}}})
 	l := listing.Lists{Plan: reporting.Plan(t, set), Set: set, Now: now}
+	listed(t, "clusters-not-ready", notReady(t), listing.Query{Kind: "clusters"})
 	for _, kind := range []string{"clusters", "policies", "bindings", "works", "templates"} {
 		listed(t, kind, l, listing.Query{Kind: kind})
 		listed(t, kind+"-of-no-namespace", l, listing.Query{Kind: kind, Namespace: "elsewhere"})
 	}
+}
+
+// notReady are lists of a fleet of which a cluster was observed not to be ready: that taints it.
+func notReady(t *testing.T) listing.Lists {
+	t.Helper()
+	set := reporting.Set(t)
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	dead := metav1.Condition{Type: karmada.ConditionReady, Status: metav1.ConditionFalse, Reason: "ClusterNotReachable", LastTransitionTime: metav1.NewTime(now.Add(-time.Hour))}
+	set.Observe(map[string]*karmada.ClusterStatus{"eu": {Conditions: []metav1.Condition{dead}}})
+	return listing.Lists{Plan: reporting.Plan(t, set), Set: set, Now: now}
 }
 
 // listed holds a list against testdata/NAME.txtar.
