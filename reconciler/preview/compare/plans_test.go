@@ -47,8 +47,19 @@ func fixtureOf(t *testing.T, path string) fixture {
 	return f
 }
 
-// compared publishes the first version, and compares the second one with it.
+// compared is what is said of them.
 func (f *fixture) compared(t *testing.T, within compare.Scope) preview.Comparison {
+	t.Helper()
+	c, err := f.asked(t, within)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Base, c.Head = "", ""
+	return c
+}
+
+// asked publishes the first version, and compares the second one with it.
+func (f *fixture) asked(t *testing.T, within compare.Scope) (preview.Comparison, error) {
 	t.Helper()
 	repo := twin.New("fleet")
 	repo.Write("main", "base", f.base.Folder())
@@ -64,12 +75,7 @@ func (f *fixture) compared(t *testing.T, within compare.Scope) preview.Compariso
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := versions.Preview(t.Context(), r, versions.Question{Base: "main", Head: head, Within: within})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Base, c.Head = "", ""
-	return c
+	return versions.Preview(t.Context(), r, versions.Question{Base: "main", Head: head, Within: within})
 }
 
 // scope is what a section is about: "all", "cluster eu" or "namespace other".
@@ -112,5 +118,23 @@ func TestPlans(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAClusterThatNeitherVersionHas is a mistake, and the names that are most like it come first.
+func TestAClusterThatNeitherVersionHas(t *testing.T) {
+	f := fixtureOf(t, "testdata/unregistered.txtar")
+	for name, want := range map[string]string{
+		"eu": "", "us": "", "me": "",
+		"use": `no version of the source has a cluster "use"; there are us, me, eu`,
+		"mee": `no version of the source has a cluster "mee"; there are me, eu, us`,
+	} {
+		got := ""
+		if _, err := f.asked(t, compare.Scope{Clusters: []string{name}}); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("of %s it says %q, want %q", name, got, want)
+		}
 	}
 }
