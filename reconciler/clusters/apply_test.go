@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/waybill-dev/waybill/reconciler/apply"
@@ -299,21 +300,26 @@ func TestWhoseNameObjectsAreChangedIn(t *testing.T) {
 // for else that would stay when it is taken away.
 func TestWhatIsSent(t *testing.T) {
 	t.Parallel()
-	s := apiserver.InMemory("shop")
-	c, _ := looking(t, s)
 	secret := object.Ref{Kind: "Secret", Namespace: "shop", Name: "key"}
-	o := &apply.Object{Ref: secret, APIVersion: "v1", Private: true, Manifest: apiserver.Object{
-		"apiVersion": "v1", "kind": "Secret", "metadata": apiserver.Object{"name": "key", "namespace": "shop"}, "stringData": apiserver.Object{"k": "v"},
-		"data": apiserver.Object{"left": "dg=="},
-	}}
-	if out := does(t, c, apply.Action{Ref: secret, Verb: apply.Create, Object: o, Run: "run 7", Left: [][]string{{"data", "left"}}}); out.Err != nil {
-		t.Fatal(out.Err)
-	}
-	is := s.Get("/api/v1/namespaces/shop/secrets/key")
-	data, _ := is["data"].(apiserver.Object)
-	annotations, _ := is["metadata"].(apiserver.Object)["annotations"].(apiserver.Object)
-	if len(data) != 1 || data["k"] != "dg==" || is["stringData"] != nil || annotations[apply.RunAnnotation] != "run 7" || annotations[apply.OwnerAnnotation] != owner {
-		t.Errorf("there is %v", is)
+	for run, want := range map[string]apiserver.Object{
+		"run 7": {apply.OwnerAnnotation: owner, apply.RunAnnotation: "run 7"},
+		"":      {apply.OwnerAnnotation: owner},
+	} {
+		s := apiserver.InMemory("shop")
+		c, _ := looking(t, s)
+		o := &apply.Object{Ref: secret, APIVersion: "v1", Private: true, Manifest: apiserver.Object{
+			"apiVersion": "v1", "kind": "Secret", "metadata": apiserver.Object{"name": "key", "namespace": "shop"}, "stringData": apiserver.Object{"k": "v"},
+			"data": apiserver.Object{"left": "dg=="},
+		}}
+		if out := does(t, c, apply.Action{Ref: secret, Verb: apply.Create, Object: o, Run: run, Left: [][]string{{"data", "left"}}}); out.Err != nil {
+			t.Fatal(out.Err)
+		}
+		is := s.Get("/api/v1/namespaces/shop/secrets/key")
+		annotations, _ := is["metadata"].(apiserver.Object)["annotations"].(apiserver.Object)
+		got := []any{is["data"], is["stringData"], annotations}
+		if diff := cmp.Diff([]any{apiserver.Object{"k": "dg=="}, nil, want}, got); diff != "" {
+			t.Errorf("of %q there is (-want +got):\n%s", run, diff)
+		}
 	}
 }
 
