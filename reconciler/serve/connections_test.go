@@ -50,6 +50,9 @@ func TestAConnectionThatEndedDoesNotCount(t *testing.T) {
 	if isOpen(slow) || !isOpen(idle) || !isOpen(agents) {
 		t.Errorf("the slowest is open: %v, one that asked since: %v, an agent's: %v", isOpen(slow), isOpen(idle), isOpen(agents))
 	}
+	if opened(); isOpen(idle) || !isOpen(agents) { // that the first one ended is not said yet
+		t.Errorf("the next one that is slowest is open: %v, an agent's: %v", isOpen(idle), isOpen(agents))
+	}
 	srv.ConnState(agents, http.StateClosed)
 	if c.open[agents] != nil {
 		t.Error("an agent's that ended is remembered")
