@@ -365,8 +365,9 @@ func TestWhatAnUpdateCommits(t *testing.T) {
 func TestNothingIsCommittedBesideWhatCannotBeRead(t *testing.T) {
 	host := served(t)
 	for n := range 7 { // of the questions to where it is published; 0: all are answered
-		p := in(t, host, "commit", "", func(at *updating.Place) {
-			at.Reconciler.Target = twin.FailingAt(n, at.Reconciler.Target.(*twin.Repo)) //nolint:forcetypeassert // it is made so
+		var p *place
+		p = in(t, host, "commit", "", func(at *updating.Place) {
+			at.Reconciler.Target = twin.FailingAt(n, p.repo)
 		})
 		want := twin.ErrDown.Error()
 		if n == 0 {
