@@ -1,6 +1,7 @@
 package problems
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -222,7 +223,7 @@ func ofObjects(in *Input) []Problem {
 				groups[key] = p
 			}
 			p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, is.since.UTC())
-			p.Message = min(p.Message, is.message) // of several the same one at each look
+			p.Message = min(cmp.Or(p.Message, is.message), cmp.Or(is.message, p.Message)) // of several the same one at each look
 		}
 	}
 	all := listed(groups, found)

@@ -101,7 +101,7 @@ func TestWhatIsListed(t *testing.T) {
 	}
 	unwellFleet := facts.Facts{
 		Fleet: reports.Fleet{Clusters: []reports.Cluster{
-			how("a", status.Failing, "", unwell), how("b", status.Failing, "", unwell), how("c", status.Healthy, "", well),
+			how("a", status.Failing, "", unwell), how("b", status.Failing, "", unwell), how("c", status.Healthy, "", well), how("f", status.Failing, "", unwell),
 			how("d", status.Unknown, "", unwell), how("e", status.Untold, "", nil),
 		}},
 		Bindings: bound(facts.Bindings{Templates: []*facts.Template{{Ref: ref("api"), Targets: make([]facts.Target, 3)}}}),
@@ -117,7 +117,7 @@ func TestWhatIsListed(t *testing.T) {
 			ref("web"): {Applied: status.Application{Phase: status.PhaseFailed, Message: "a denial"}},
 			ref("db"):  {Applied: status.Application{Phase: "Waiting", Corrected: 2}, Health: withPods},
 		},
-		"c": {ref("api"): fails}, "d": {ref("api"): fails},
+		"c": {ref("api"): fails}, "d": {ref("api"): fails}, "f": {ref("web"): fails}, // which does not say why
 	}
 	for _, tt := range []struct {
 		name    string
@@ -225,7 +225,7 @@ NotPlaced Namespace/n, NoClusterFit: 0/3
 		{"objects", unwellFleet, unwellObjects, `
 0 more, [e] unreported, since never, of  at 12:00
 NotApplied Deployment.apps/shop/web, Failed: a denial
-  in [a b] of 0 since 11:54 by "" of  "" at :0 loses []
+  in [a b f] of 0 since 11:54 by "" of  "" at :0 loses []
   waybill explain deployment/web -n shop
 Unhealthy Deployment.apps/shop/api, Crash: 
   in [b] of 3 since 11:52 by "" of c1 "" at :0 loses []
