@@ -23,7 +23,7 @@ import (
 // and the dependencies of its own charts. It asks no repository. What is wrong with the
 // source, and what is suspended, may name more: the diagnostics say so.
 func (p *Planner) Charts(ctx context.Context, s sources.Snapshot) ([]ChartUse, []diag.Diagnostic, error) {
-	c := &collector{Engine: p.Engine, refs: map[lock.Ref]bool{}}
+	c := &collector{Engine: p.Engine, by: p, refs: map[lock.Ref]bool{}}
 	asking := *p
 	asking.Engine, asking.Memo = c, nil // what is not locked here is nobody's next plan
 	src, err := asking.Load(ctx, s, render.With{})
@@ -86,6 +86,7 @@ func users(refs []lock.Ref, lacks []expand.Lack) []ChartUse {
 type collector struct {
 	render.Engine
 
+	by   *Planner // which renders the rest
 	refs map[lock.Ref]bool
 }
 
@@ -102,7 +103,7 @@ func (c *collector) Render(ctx context.Context, s sources.Snapshot, jobs []engin
 		}
 		rest, of = append(rest, j), append(of, i)
 	}
-	rendered, err := c.Engine.Render(ctx, s, rest)
+	rendered, err := c.by.Renderer(ctx, s)(rest)
 	if err != nil {
 		return nil, fmt.Errorf("looking for releases: %w", err)
 	}

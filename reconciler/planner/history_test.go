@@ -263,6 +263,7 @@ func TestWhichChartsASourceAsksFor(t *testing.T) {
 		name   string
 		more   string
 		fails  bool // the engine
+		alone  bool // there is no engine
 		uses   []string
 		unread []diag.Code
 	}{
@@ -278,6 +279,7 @@ func TestWhichChartsASourceAsksFor(t *testing.T) {
 			unread: []diag.Code{diag.ReleaseSuspended},
 		},
 		{name: "an engine that is gone", fails: true},
+		{name: "no engine", alone: true, uses: both, unread: []diag.Code{diag.NotRendered}},
 	} {
 		h := &history{Repo: twin.New("source"), files: twin.Tree{}}
 		h.write("fleet.yaml", policy, "charts.yaml", repository, "web.yaml", release("web", "web", "HelmRepository", ""), "api.yaml", release("api", "web", "HelmRepository", ""),
@@ -291,6 +293,9 @@ func TestWhichChartsASourceAsksFor(t *testing.T) {
 		p := h.reconciler(rendered{paths: &paths}).Planner()
 		if tt.fails {
 			p.Engine = gone{}
+		}
+		if tt.alone {
+			p.Engine = nil
 		}
 		found, unread, err := p.Charts(t.Context(), s)
 		if (err != nil) != tt.fails {
@@ -311,7 +316,7 @@ func TestWhichChartsASourceAsksFor(t *testing.T) {
 		if diff := cmp.Diff(tt.uses, uses) + cmp.Diff(tt.unread, codes); diff != "" {
 			t.Errorf("%s: it asks for (-want +got):\n%s", tt.name, diff)
 		}
-		if slices.Sort(paths); !tt.fails && !slices.Equal(slices.Compact(paths), []string{"chart"}) {
+		if slices.Sort(paths); !tt.fails && !tt.alone && !slices.Equal(slices.Compact(paths), []string{"chart"}) {
 			t.Errorf("%s: rendered is %q", tt.name, paths)
 		}
 	}
