@@ -102,8 +102,10 @@ func TestWhatIsToldOfACluster(t *testing.T) {
 		{"it falls silent", []step{answers(5*second, silent, "/readyz")}, 35 * second, []string{
 			"1s: " + full, "15s-25s 2x: unreachable, waiting unknown", "25s: " + gone,
 		}},
-		{"it is upgraded behind its watches", []step{{45 * second, func(s *server) { s.is("v1.36.0") }}}, 615 * second, []string{
-			"1s-9m50s 60x: " + full, "10m0s-10m10s 2x: " + kinds + "v1.36.0, " + room,
+		{"it is upgraded behind its watches, twice", []step{
+			{45 * second, func(s *server) { s.is("v1.36.0") }}, {650 * second, func(s *server) { s.is("v1.37.0") }},
+		}, 1215 * second, []string{
+			"1s-9m50s 60x: " + full, "10m0s-19m50s 60x: " + kinds + "v1.36.0, " + room, "20m0s-20m10s 2x: " + kinds + "v1.37.0, " + room,
 		}},
 		{"it is upgraded while it is not ready", []step{
 			{45 * second, func(s *server) { s.is("v1.36.0") }}, answers(
