@@ -241,6 +241,15 @@ func TestWhatReleasesRenderTo(t *testing.T) {
 		{"values that nothing has", world{source: alike + helmRelease("a", "", ", valuesFrom: [{kind: ConfigMap, name: values}]") + web, charts: map[string]string{"web": x("1")}}, "ConfigMap a/x (1)", "bad-release", 1},
 
 		{"a source that only releases use", world{source: alike + selected + "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x, namespace: a}\nspec: {url: https://example.com}\n---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: x, namespace: a}\nspec: {url: https://example.com}\n---\n" + web, charts: map[string]string{"web": x("1")}, config: render.ConfigSpec{Flux: render.Flux{Self: []string{"GitRepository/a/x"}}}}, "ConfigMap a/x of web (eu 1, us 1)\nHelmRelease a/web\nGitRepository a/x used up\nHelmRepository a/x", "", 1},
+		{
+			"a source that releases use, and an alert in the folder of a cluster",
+			world{
+				source: alike + selected + "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x, namespace: a}\nspec: {url: https://example.com}\n---\n" + web,
+				bound:  map[string]string{"us": "apiVersion: notification.toolkit.fluxcd.io/v1beta3\nkind: Alert\nmetadata: {name: told, namespace: a}\nspec: {providerRef: {name: chat}, eventSources: [{kind: GitRepository, name: x}]}\n", "eu": ""},
+				charts: map[string]string{"web": x("1")}, config: render.ConfigSpec{Flux: render.Flux{Self: []string{"GitRepository/a/x"}}},
+			},
+			"ConfigMap a/x of web (eu 1, us 1)\nHelmRelease a/web\nGitRepository a/x\nus: Alert a/told (<nil>)", "", 1,
+		},
 		{"a source that a release renders for itself", world{source: alike + selected + web, charts: map[string]string{"web": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x, namespace: a}\nspec: {url: https://example.com}\n---\n" + x("1")}}, "ConfigMap a/x of web (eu 1, us 1)\nHelmRelease a/web", "", 1},
 
 		{"what clusters import, which something else makes", world{source: alike + "apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ServiceImport\nmetadata: {name: x, namespace: a}\nspec: {type: ClusterSetIP, ports: [{port: 80}]}\n---\n" + x("1"), config: render.ConfigSpec{Services: exchange.Services{Endpoints: exchange.External}}}, "ConfigMap /x (1)", "kind-not-acting", 0},
