@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,6 +119,26 @@ func TestWhichFilesAreRead(t *testing.T) {
 				t.Errorf("it counts %+v, want %+v", src.Stats, tt.stats)
 			}
 		})
+	}
+}
+
+// TestPatternsThatAreTooMuchWork: what they ignore is not known, so that the file that has them counts as broken.
+func TestPatternsThatAreTooMuchWork(t *testing.T) {
+	const config = "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {scan: {%s: ['%s']}}\n"
+	pattern := "b?" + strings.Repeat("[a]", 100_000)
+	for name, tt := range map[string]struct{ file, text string }{
+		"that are ignored":  {render.IgnoreFile, pattern + "\n"},
+		"that are included": {render.ConfigFile, fmt.Sprintf(config, "include", pattern)},
+		"that are excluded": {render.ConfigFile, fmt.Sprintf(config, "exclude", pattern)},
+	} {
+		files := twin.Texts{tt.file: tt.text}
+		for n := range 120 {
+			files[strings.Repeat("b", 220)+strconv.Itoa(n)+".yaml"] = configMap("a" + strconv.Itoa(n))
+		}
+		_, _, broken, said := loaded(t, files, render.With{})
+		if broken != tt.file || !strings.Contains(said, string(diag.BadConfig)) {
+			t.Errorf("of files %s broken is %q, and it says %q", name, broken, said)
+		}
 	}
 }
 

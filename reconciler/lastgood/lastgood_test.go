@@ -145,6 +145,11 @@ func TestRestore(t *testing.T) {
 			[][]string{{"x in a"}, {"twice x"}, {"x in a", "broken b 1"}, {"x in a", "broken b 1"}},
 			"[x@1]",
 		},
+		{
+			"it is one of two, of which the other may be in a file, and something else is twice",
+			[][]string{{"x in a", "y in c"}, {"twice x", "y in c"}, {"x in a", "broken b 1", "twice y"}},
+			"[x@1 y@2]",
+		},
 		{"until that can be read", [][]string{{"x in a"}, {"twice x"}, {"x in a", "broken b 1"}, {"x in a", "broken b 1"}, {"x in a"}}, "[x@5]"},
 		{"the other is in no file", [][]string{{"x in a"}, {"twice x"}, {"x in a", "twice y"}}, "[x@3]"},
 		{

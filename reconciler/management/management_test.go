@@ -64,7 +64,11 @@ func TestOpen(t *testing.T) {
 	if _, err := management.Open("", "", "waybill/test"); !errors.Is(err, management.ErrNone) {
 		t.Errorf("in no cluster, and with no kubeconfig, it ended with %v", err)
 	}
-	for name, path := range map[string]string{"is not there": filepath.Join(t.TempDir(), "none"), "is no kubeconfig": "management_test.go"} {
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{"is not there": filepath.Join(t.TempDir(), "none"), "is no kubeconfig": "management_test.go", "is empty": empty} {
 		if _, err := management.Open(path, "waybill", "waybill/test"); err == nil || errors.Is(err, management.ErrNone) {
 			t.Errorf("a kubeconfig that %s: it ended with %v", name, err)
 		}

@@ -83,6 +83,13 @@ func TestProgress(t *testing.T) {
 		every = with(every, string(is), rollouts.Cluster{Stage: "early", State: is, Released: noon})
 	}
 	delete(every.Clusters, "e1")
+	skipsEarly := web(rollouts.Soaking, rollouts.TimedWait, rollouts.Soaking)
+	skipsEarly.Strategy.Stages[1].BeforeStageTasks = []rollouts.StageTask{{Type: rollouts.ApprovalTask}}
+	for name, c := range skipsEarly.Clusters {
+		if c.Stage == "early" {
+			skipsEarly = with(skipsEarly, name, rollouts.Cluster{Stage: "early", State: rollouts.Unchanged})
+		}
+	}
 	for _, tt := range []struct {
 		name     string
 		run      *rollouts.Rollout
@@ -93,6 +100,10 @@ func TestProgress(t *testing.T) {
 	}{
 		{
 			"soaking", soaking, "1 healthy; early 2 behind; prod 2 behind", "early begins", later(30 * time.Minute),
+			"waybill rollout stop team/web@8f3a1c2d",
+		},
+		{
+			"soaking before a stage in which nothing changes", skipsEarly, "1 healthy; prod 2 behind", "prod begins", metav1.Time{},
 			"waybill rollout stop team/web@8f3a1c2d",
 		},
 		{

@@ -418,6 +418,16 @@ func TestATermAfterOneThatWasLeft(t *testing.T) {
 				if again := tt.works - 1; began.Load() != tt.works || goOn.Load() != again || l.Holds() != (again > 0) {
 					t.Errorf("by the next term %d works began, and %d go on; it leads: %v", began.Load(), goOn.Load(), l.Holds())
 				}
+				away.Store(true)
+				time.Sleep(time.Minute)
+				if want := tt.works; goOn.Load() != want-1 || losses.Load() != want {
+					t.Errorf("when nobody can get the Lease again %d works go on; it is lost %d times", goOn.Load(), losses.Load())
+				}
+				away.Store(false)
+				time.Sleep(time.Minute)
+				if began.Load() != tt.works || goOn.Load() != tt.works-1 {
+					t.Errorf("and then %d works began, and %d go on", began.Load(), goOn.Load())
+				}
 				cancel()
 				if err := <-ended; !errors.Is(err, tt.err) {
 					t.Errorf("it ends with %v; want %v", err, tt.err)

@@ -116,11 +116,15 @@ func TestRemotesThatCountForNothing(t *testing.T) {
 	run(t, dir, "remote", "add", "origin", "https://git.example.com/fleet.git")
 	run(t, dir, "remote", "add", "two", "https://git.example.com/fleet.git")
 	run(t, dir, "remote", "set-url", "--add", "two", "https://robot:hunter2@git.example.com/other.git")
+	run(t, dir, "remote", "add", "push", "https://git.example.com/fleet.git")
+	for _, to := range []string{"one", "other"} {
+		run(t, dir, "remote", "set-url", "--push", "--add", "push", "https://robot:hunter2@git.example.com/"+to+".git")
+	}
 	r := mustOpen(t, Options{Location: dir})
-	if d := cmp.Diff([]string{"origin", "two"}, r.Remotes()); d != "" {
+	if d := cmp.Diff([]string{"origin", "push", "two"}, r.Remotes()); d != "" {
 		t.Error(d)
 	}
-	for name, want := range map[string]string{"two": "has 2 URLs", "nosuch": "has no remote \"nosuch\""} {
+	for name, want := range map[string]string{"two": "has 2 URLs", "push": "has 2 URLs", "nosuch": "has no remote \"nosuch\""} {
 		if _, err := r.Remote(name, ""); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("remote %s: %v", name, err)
 		}

@@ -428,6 +428,9 @@ func TestWhatIsNotKnown(t *testing.T) {
 	}
 	own := here()
 	own.bound = bound
+	two := edit(t, "replicas: 2", "replicas: many")
+	two.source = strings.ReplaceAll(two.source, "kind: Deployment, name: web}", "kind: Deployment}") + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: zoo, namespace: team}\n" +
+		"spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}}\n"
 	for _, tt := range []struct {
 		name string
 		in   world
@@ -439,6 +442,7 @@ func TestWhatIsNotKnown(t *testing.T) {
 		{"and what else the policy had is gone", beside, "team/chart"},
 		{"a release fails in a cluster's own directory", own, ""},
 		{"replicas cannot be read", edit(t, "replicas: 2", "replicas: many"), "team/web"},
+		{"replicas of the first of two cannot be read", two, "team/web"},
 	} {
 		var got []string
 		units := tt.in.units(t)
