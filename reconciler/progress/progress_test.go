@@ -103,7 +103,8 @@ func TestProgress(t *testing.T) {
 			"waybill rollout stop team/web@8f3a1c2d",
 		},
 		{
-			"soaking before a stage in which nothing changes", skipsEarly, "1 healthy; prod 2 behind", "prod begins", metav1.Time{},
+			"soaking before a stage in which nothing changes", skipsEarly, "1 healthy; prod 2 behind", "prod begins",
+			metav1.Time{},
 			"waybill rollout stop team/web@8f3a1c2d",
 		},
 		{
