@@ -76,6 +76,15 @@ func (s *server) is(version string) {
 	s.version = version
 }
 
+// requests is how often each path was asked for since that was asked last.
+func (s *server) requests() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.asked
+	s.asked = map[string]int{}
+	return all
+}
+
 // times is how often a path was asked for since it was asked last.
 func (s *server) times(path string) int {
 	s.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,9 +99,9 @@ func TestWhatAQuietClusterCosts(t *testing.T) {
 		if n := s.times("/version"); n != 5 { // at first, and for four looks after there were kinds
 			t.Errorf("it is asked %d times what it serves", n)
 		}
-		clear(s.asked)
+		s.requests()
 		w.until(9 * time.Minute)
-		if diff := cmp.Diff(map[string]int{"/readyz": 48}, s.asked); diff != "" {
+		if diff := cmp.Diff(map[string]int{"/readyz": 48}, s.requests()); diff != "" {
 			t.Error(diff)
 		}
 		s.put(crds, crd())
@@ -144,7 +145,7 @@ func TestWhoIsAnotherClusterIsNotWatched(t *testing.T) {
 				if diff := cmp.Diff(tt.want, w.told["eu"]); diff != "" {
 					t.Error(diff)
 				}
-				if diff := cmp.Diff(tt.asked, slices.Sorted(maps.Keys(s.asked))); diff != "" {
+				if diff := cmp.Diff(tt.asked, slices.Sorted(maps.Keys(s.requests()))); diff != "" {
 					t.Error(diff)
 				}
 			})
@@ -157,16 +158,16 @@ func TestReplicasAreCountedOfWhatIsAskedForNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newWatching(t), newServer()
 		web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
-		var asked *deschedule.Watch
+		var asked atomic.Pointer[deschedule.Watch]
 		c := hosted("v")
-		c.Watch = func() *deschedule.Watch { return asked }
+		c.Watch = asked.Load
 		c.Models = []karmada.ResourceModel{}
 		s.put(pods, pod("shop-v/c", "", "1"))
 		w.watch(s, c)
 		w.until(5 * time.Second)
-		asked = &deschedule.Watch{Workloads: []object.Ref{web}}
+		asked.Store(&deschedule.Watch{Workloads: []object.Ref{web}})
 		w.until(15 * time.Second)
-		asked = nil
+		asked.Store(nil)
 		w.until(25 * time.Second)
 		const seen = kinds + "v1.35.0, nodes 1/1, cpu 8 1 1, pods 1 1"
 		if diff := cmp.Diff(
