@@ -223,7 +223,7 @@ func ofObjects(in *Input) []Problem {
 				groups[key] = p
 			}
 			p.Clusters, p.Since = append(p.Clusters, m.Cluster), earlier(p.Since, is.since.UTC())
-			p.Message = min(cmp.Or(p.Message, is.message), cmp.Or(is.message, p.Message)) // of several the same one at each look
+			p.Message = min(cmp.Or(p.Message, is.message), cmp.Or(is.message, p.Message)) // of those that say why, the same one at each look
 		}
 	}
 	all := listed(groups, found)

@@ -15,7 +15,7 @@ import (
 type selector struct {
 	policy    any // *policies.Propagation or *policies.Override
 	object    *object.Object
-	says      karmada.ResourceSelector // of a policy of a namespace it has that
+	says      karmada.ResourceSelector // its namespace is that of its policy, if that is of one
 	at        int
 	selectors policies.Selectors // just this one
 	used      bool

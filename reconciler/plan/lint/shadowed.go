@@ -38,7 +38,7 @@ func (f *finder) lost(p *policies.Propagation) {
 	var part *schedule.Decision
 	for _, t := range f.templates {
 		s := t.Template.Selected()
-		if p.Selectors.Match(s) == policies.NoMatch || p.Namespaced() && p.Object.Ref().Namespace != s.Ref.Namespace {
+		if p.Selectors.Match(s) == policies.NoMatch {
 			continue
 		}
 		if t.Template.Part != nil {

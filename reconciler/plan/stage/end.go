@@ -178,8 +178,9 @@ func finishedRun(r run) run {
 	}
 	for n := range r.clusters {
 		e := &r.clusters[n]
-		isAllShown := isBypassed && e.State != rollouts.Skipped || s.Phase == rollouts.Returning // what was skipped was so after the bypass
-		if isAllShown || !isBehind(e) {
+		// A bypass releases all: what is skipped was skipped after it.
+		staysBehind := isBehind(e) && s.Phase != rollouts.Returning && (!isBypassed || e.State == rollouts.Skipped)
+		if !staysBehind {
 			r.drop(n)
 		}
 	}

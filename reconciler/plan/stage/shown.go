@@ -45,9 +45,10 @@ func shown(v *view, s *rollouts.Status, e *rollouts.Cluster, c *Cluster) Shown {
 	}
 	isLeaving := e.State == rollouts.Leaving
 	switch isFinishing := s.Phase == rollouts.Finishing; {
-	case isMissed(s.Phase, e, c) && c.IsBase && v.isReadable(s.Base.Commit, s):
-		return Shown{Cluster: c.Name, Choice: Older, Commit: s.Base.Commit} // what it has, with its share of what is divided now
 	case isMissed(s.Phase, e, c):
+		if c.IsBase && v.isReadable(s.Base.Commit, s) { // it has the base, and gets its share of what is divided by that
+			return Shown{Cluster: c.Name, Choice: Older, Commit: s.Base.Commit}
+		}
 	case !known && s.Target.Is(v.Source), isLeaving && isFinishing, !isLeaving && isReleased(e), e.State == rollouts.Unchanged:
 		return Shown{Cluster: c.Name, Choice: Target, Commit: s.Target.Commit}
 	case !known && s.Target.IsKnown() && !slices.Contains(v.Unreadable, s.Target.Commit): // the source says something that is refused
