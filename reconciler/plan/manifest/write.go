@@ -107,7 +107,7 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 	row.Wants = slices.Grow(row.Wants, len(targets))
 	var suspended []string
 	var blocks groups.Builder[reason.Reason]
-	written := make([]inCluster, 0, len(targets))
+	written := slices.Grow(w.written[:0], len(targets))
 	for _, c := range targets {
 		i, ok := find(c.Name)
 		if !ok {
@@ -135,6 +135,7 @@ func (w *writer) decision(d *schedule.Decision, targets []schedule.Target) {
 		classes.from = from
 		written = append(written, in)
 	}
+	w.written = written
 	w.number(classes.results()...)
 	failed, texts := classes.outcome()
 	for _, in := range written {

@@ -125,6 +125,8 @@ type writer struct {
 	paths  map[string]object.Ref // what has a path on branches
 	drafts drafts
 	novel  []novel
+	// written is room for what a decision comes to in clusters: the next one takes it again.
+	written []inCluster
 	// secrets are encrypted to the recipients of clusters, which are by index; empty for none.
 	secrets    seal.Secrets
 	recipients []string
