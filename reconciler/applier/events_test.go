@@ -15,6 +15,7 @@ import (
 
 func TestWhatIsToldOfARound(t *testing.T) {
 	web := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "web"}
+	api := object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "api"}
 	outcome := func(err error) apply.Outcome { return apply.Outcome{Action: apply.Action{Ref: web}, Err: err} }
 	for _, c := range []struct {
 		name string
@@ -24,6 +25,12 @@ func TestWhatIsToldOfARound(t *testing.T) {
 		{"nothing to do", applier.Result{}, ""},
 		{"done", applier.Result{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil)}}}, "Applied 1 object changed, to commit 000000000000"},
 		{"one of two", applier.Result{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil), outcome(errors.New("no room"))}}}, "*ObjectsRefused 1 object of commit 000000000000 refused: ConfigMap/shop/web: no room"},
+		{"one refused, and one failed", applier.Result{Report: apply.Report{
+			Plan: apply.Plan{Refused: []apply.Action{{Ref: api, Why: "it is there already"}}}, Outcomes: []apply.Outcome{outcome(errors.New("no room"))},
+		}}, "*ObjectsRefused 2 objects of commit 000000000000 refused: ConfigMap/shop/api: it is there already; ConfigMap/shop/web: no room"},
+		{"held", applier.Result{Report: apply.Report{
+			Plan: apply.Plan{Hold: &apply.Hold{Reason: "all leave"}},
+		}}, "*ApplyHeld all leave; nothing was done for commit 000000000000"},
 		{"stopped", applier.Result{Report: apply.Report{Stopped: "a hook failed"}}, "*ApplyStopped a hook failed; commit 000000000000"},
 		{"failed", applier.Result{Err: errors.New("no way there")}, "*ApplyFailed no way there"},
 		{"no credential", applier.Result{Err: clusters.ErrNoCredential}, "*NoCredential there is no credential for it"},

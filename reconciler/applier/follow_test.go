@@ -3,6 +3,7 @@ package applier
 import (
 	"context"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/drift"
 	"github.com/waybill-dev/waybill/reconciler/published"
@@ -68,7 +70,7 @@ func TestAReportHasWhatIsNewOfTheCredential(t *testing.T) {
 	}
 }
 
-// TestARoundBeginsWithTheNewestRequest has a cluster wait for its turn, and suspends it meanwhile.
+// TestARoundBeginsWithTheNewestRequest has a cluster wait for its turn, and suspends it meanwhile, or takes its credential away.
 func TestARoundBeginsWithTheNewestRequest(t *testing.T) {
 	asked := make(chan struct{}, 10)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -95,6 +97,75 @@ func TestARoundBeginsWithTheNewestRequest(t *testing.T) {
 	<-slots
 	if res := <-ended; !strings.Contains(res.Suspension.Why, "the disks are replaced") || in.fresh || len(slots) > 0 {
 		t.Errorf("%+v; rounds under way: %d", res, len(slots))
+	}
+	slots <- struct{}{}
+	in.request.cluster = cluster(nil)
+	go func() {
+		res, _ := f.round(t.Context(), &in, slots)
+		ended <- res
+	}()
+	<-asked
+	if err := os.Remove(filepath.Join(dir, "eu.kubeconfig")); err != nil {
+		t.Fatal(err)
+	}
+	requests <- request{cluster: cluster(nil)}
+	<-slots
+	if res := <-ended; !errors.Is(res.Err, clusters.ErrNoCredential) || res.Cluster != "eu" || len(slots) > 0 {
+		t.Errorf("without a credential %+v; rounds under way: %d", res, len(slots))
+	}
+}
+
+// TestARoundThatIsMadeAnyway goes by what was said last, even where that makes no round by itself.
+func TestARoundThatIsMadeAnyway(t *testing.T) {
+	old, newest := &karmada.Cluster{}, &karmada.Cluster{}
+	w := work{newest: &atomic.Pointer[request]{}, request: request{cluster: old}}
+	if w.renew(); w.request.cluster != old {
+		t.Error("what there was is forgotten where nothing was said since")
+	}
+	w.newest.Store(&request{cluster: newest})
+	if w.renew(); w.request.cluster != newest {
+		t.Error("it goes by what was said before")
+	}
+}
+
+// TestWhatEndsAWaitForDrift: a new request, which the round goes by then, and the end of all.
+func TestWhatEndsAWaitForDrift(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &Follower{Applier: Applier{Now: time.Now}, Random: func() float64 { return 1 }}
+		b, began := backoff{corrections: drift.Counts{}}, time.Now()
+		requests, newest := make(chan request, 1), &karmada.Cluster{}
+		in := work{requests: requests}
+		requests <- request{cluster: newest}
+		if !f.gather(t.Context(), &in, &b, object.Ref{}, nil) || in.request.cluster != newest || !time.Now().Equal(began) {
+			t.Errorf("a request ends it after %s, with %+v", time.Since(began), in.request.cluster)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if f.gather(ctx, &in, &b, object.Ref{}, nil) || !time.Now().Equal(began) {
+			t.Errorf("it goes on for %s when all has ended", time.Since(began))
+		}
+	})
+}
+
+// TestWhatIsPutRightAgainAndAgain is counted for each object that a round put right because somebody had changed it, and not otherwise.
+func TestWhatIsPutRightAgainAndAgain(t *testing.T) {
+	a, b := object.Ref{Kind: "ConfigMap", Name: "a"}, object.Ref{Kind: "ConfigMap", Name: "b"}
+	f := &Follower{Applier: Applier{Now: time.Now}, Random: func() float64 { return 1 }}
+	kept := backoff{corrections: drift.Counts{}}
+	for _, step := range []struct {
+		corrects bool
+		refs     []object.Ref
+		a, b     int
+	}{{true, []object.Ref{a}, 1, 0}, {true, []object.Ref{a, b}, 2, 1}, {false, []object.Ref{b}, 2, 1}, {true, nil, 2, 1}} {
+		var res Result
+		for _, r := range step.refs {
+			res.Report.Outcomes = append(res.Report.Outcomes, apply.Outcome{Action: apply.Action{Ref: r}})
+		}
+		kept.corrects, kept.failures = step.corrects, 3
+		f.rest(&kept, &res)
+		if of := kept.corrections; of.Of(a) != step.a || of.Of(b) != step.b || kept.failures != 0 {
+			t.Errorf("after %v, put right: %t, a counts %d and b %d; failures are %d", step.refs, step.corrects, of.Of(a), of.Of(b), kept.failures)
+		}
 	}
 }
 

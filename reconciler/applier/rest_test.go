@@ -35,6 +35,9 @@ func TestHowLongAClusterIsLeftAlone(t *testing.T) {
 	const resync = 10 * time.Minute
 	failed, unready := errors.New("it failed"), Result{Unready: make([]clusters.Unready, 1)}
 	held := Result{Report: apply.Report{Plan: apply.Plan{Hold: &apply.Hold{}}}}
+	again := func(in time.Duration) Result {
+		return Result{Report: apply.Report{Plan: apply.Plan{Again: noon.Add(in)}}}
+	}
 	for _, tt := range []struct {
 		name   string
 		before int // failures
@@ -53,6 +56,9 @@ func TestHowLongAClusterIsLeftAlone(t *testing.T) {
 		{"until a window opens", 5, Result{Suspension: suspend.Suspension{Why: "by night", Until: noon.Add(3 * time.Minute)}}, 3 * time.Minute, 5},
 		{"until a window opens much later", 5, Result{Suspension: suspend.Suspension{Why: "by night", Until: noon.Add(time.Hour)}}, resync, 5},
 		{"the guard holds it", 0, held, time.Second, 1},
+		{"time alone gives it something to do", 5, again(3 * time.Minute), 3 * time.Minute, 0},
+		{"time did so meanwhile", 5, again(-time.Minute), 0, 0},
+		{"time does so much later", 5, again(time.Hour), resync, 0},
 	} {
 		f := &Follower{Applier: Applier{Now: func() time.Time { return noon }}, Resync: resync, Random: func() float64 { return 1 }}
 		b := backoff{failures: tt.before, corrections: drift.Counts{}}
@@ -211,7 +217,7 @@ func TestWhoAppliesSeesWhatIsPublished(t *testing.T) {
 		before := woken
 		now <- struct{}{}
 		<-looked
-		if woken-before != step.want || (told[len(told)-1] != nil) != (step.err != nil) {
+		if woken-before != step.want || (told[len(told)-1] != nil) != (step.err != nil) || !errors.Is(told[len(told)-1], step.err) {
 			t.Errorf("step %d: woken %d times, told %v", i+1, woken-before, told[len(told)-1])
 		}
 	}
@@ -219,6 +225,25 @@ func TestWhoAppliesSeesWhatIsPublished(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+	p.Branches = nil // the state alone counts
+	ctx, stop = context.WithCancel(t.Context())
+	go func() { ended <- p.Run(ctx) }()
+	for _, step := range []struct {
+		branch string
+		want   int
+	}{{"", 1}, {"waybill/cluster/eu", 0}, {state.Branch, 1}} {
+		before := woken
+		if step.branch != "" {
+			repo.Write(step.branch, "alone", root)
+			now <- struct{}{}
+		}
+		<-looked
+		if woken-before != step.want {
+			t.Errorf("where the state alone counts, %q moves: woken %d times", step.branch, woken-before)
+		}
+	}
+	stop()
+	<-ended
 }
 
 // failing is a repository that cannot be asked for a while.

@@ -19,7 +19,6 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/applier"
 	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
-	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/published"
 	"github.com/waybill-dev/waybill/reconciler/state"
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -356,39 +355,5 @@ func TestWhoeverAppliesAtTheSameTimeIsGivenWayTo(t *testing.T) {
 		if !fails && races > 0 && s.server.Get(newest) == nil {
 			t.Errorf("after %d races what was published last is not there: %v", races, s.server.Writes())
 		}
-	}
-}
-
-// TestWhatWasAppliedIsWaitedFor: what is not ready by then is named; nothing is waited for in a dry run, nor where nothing was done.
-func TestWhatWasAppliedIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	s.more = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 1, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}}\n"
-	in, eu := s.publish("", "a")
-	for _, tt := range []struct {
-		name    string
-		change  func(*applier.Applier)
-		unready int
-		failed  bool
-	}{
-		{"a dry run", func(a *applier.Applier) { a.DryRun, a.Wait = true, 10*time.Millisecond }, 0, false},
-		{"nobody waits", func(*applier.Applier) {}, 0, false},
-		{"it is not ready", func(a *applier.Applier) { a.Wait = 10 * time.Millisecond }, 1, true},
-		{"and that is accepted", func(a *applier.Applier) { a.Wait, a.WaitAccepts = time.Hour, []string{health.InProgress} }, 0, false},
-	} {
-		a := s.applier
-		tt.change(&a)
-		res := a.Apply(t.Context(), in, eu)
-		if res.Err != nil || len(res.Unready) != tt.unready || res.Failed() != tt.failed {
-			t.Errorf("%s: not ready are %v, failed %t; %v", tt.name, res.Unready, res.Failed(), res.Err)
-		}
-	}
-	s.server.Close()
-	a := s.applier
-	a.Wait = time.Hour
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if res := a.Apply(ctx, in, eu); res.Err == nil || res.Round() == nil || res.Round().Trouble.Reason != status.Unreachable {
-		t.Errorf("a cluster that does not answer comes to %v", res.Err)
 	}
 }

@@ -68,7 +68,8 @@ func TestASuspendedClusterIsNotAsked(t *testing.T) {
 	}
 }
 
-// TestASuspendedClusterThatNobodyAppliedTo remembers no state: nor does one whose inventory cannot be read now.
+// TestASuspendedClusterThatNobodyAppliedTo remembers no state: nor does one whose inventory cannot be read now, or for which there is no
+// credential.
 func TestASuspendedClusterThatNobodyAppliedTo(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]int{"it has no inventory": 0, "it cannot be read": http.StatusForbidden} {
@@ -83,6 +84,10 @@ func TestASuspendedClusterThatNobodyAppliedTo(t *testing.T) {
 		in.State = in.Head
 		if res := s.applier.Apply(t.Context(), in, eu); res.Err != nil || res.Suspension.Why == "" || len(s.server.Writes()) > 0 {
 			t.Errorf("%s: it comes to %v, %+v, and writes %q", name, res.Err, res.Suspension, s.server.Writes())
+		}
+		s.applier.Access.Folder = t.TempDir()
+		if res := s.applier.Apply(t.Context(), in, eu); res.Err != nil || res.Suspension.Why == "" {
+			t.Errorf("without a credential it comes to %v, %+v", res.Err, res.Suspension)
 		}
 	}
 }
