@@ -26,7 +26,8 @@ func TestWhatIsToldOfARound(t *testing.T) {
 		{"done", applier.Result{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil)}}}, "Applied 1 object changed, to commit 000000000000"},
 		{"one of two", applier.Result{Report: apply.Report{Outcomes: []apply.Outcome{outcome(nil), outcome(errors.New("no room"))}}}, "*ObjectsRefused 1 object of commit 000000000000 refused: ConfigMap/shop/web: no room"},
 		{"one refused, and one failed", applier.Result{Report: apply.Report{
-			Plan: apply.Plan{Refused: []apply.Action{{Ref: api, Why: "it is there already"}}}, Outcomes: []apply.Outcome{outcome(errors.New("no room"))},
+			Plan:     apply.Plan{Refused: []apply.Action{{Ref: api, Why: "it is there already"}}},
+			Outcomes: []apply.Outcome{outcome(errors.New("no room"))},
 		}}, "*ObjectsRefused 2 objects of commit 000000000000 refused: ConfigMap/shop/api: it is there already; ConfigMap/shop/web: no room"},
 		{"held", applier.Result{Report: apply.Report{
 			Plan: apply.Plan{Hold: &apply.Hold{Reason: "all leave"}},

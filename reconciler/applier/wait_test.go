@@ -18,7 +18,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/suspend"
 )
 
-// TestWhatWasAppliedIsWaitedFor: what is not ready by then is named; nothing is waited for in a dry run, nor where nothing was done. What fails is an error.
+// TestWhatWasAppliedIsWaitedFor: what is not ready by then is named; nothing is waited for in a dry run, nor where nothing was done. What
+// fails is an error.
 func TestWhatWasAppliedIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -74,8 +75,8 @@ func TestWhatWasAppliedIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestWhatChangesDuringARoundIsTakenAtOnce: a Cluster that is suspended while a round is under way, which goes on to its end, for its branch is
-// the same.
+// TestWhatChangesDuringARoundIsTakenAtOnce: a Cluster that is suspended while a round is under way, which goes on to its end, for its
+// branch is the same.
 func TestWhatChangesDuringARoundIsTakenAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

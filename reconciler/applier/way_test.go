@@ -28,8 +28,9 @@ type unsure struct {
 // IsAncestor implements published.Repository.
 func (u *unsure) IsAncestor(context.Context, files.ID, files.ID) (bool, error) { return false, u.err }
 
-// TestACommitOfWhichItIsNotKnown whether it comes after the one that was applied is not applied, and the error names both; one that is missing
-// comes after nothing, and a person who has it go back is not asked to wait. Where the dates of commits are wrong the parents count.
+// TestACommitOfWhichItIsNotKnown whether it comes after the one that was applied is not applied, and the error names both; one that is
+// missing comes after nothing, and a person who has it go back is not asked to wait. Where the dates of commits are wrong the parents
+// count.
 func TestACommitOfWhichItIsNotKnown(t *testing.T) {
 	t.Parallel()
 	const branch = "waybill/cluster/eu"
@@ -70,8 +71,8 @@ func TestACommitOfWhichItIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidBeforeABranchWasMadeAnew does not count, be it that the head says so, or a commit after that of the cluster's folder; what was
-// said since does. One that nobody says takes the place of another is refused with the way out.
+// TestWhatIsSaidBeforeABranchWasMadeAnew does not count, be it that the head says so, or a commit after that of the cluster's folder; what
+// was said since does. One that nobody says takes the place of another is refused with the way out.
 func TestWhatIsSaidBeforeABranchWasMadeAnew(t *testing.T) {
 	t.Parallel()
 	lost := files.Sum("commit", []byte("lost"))
@@ -129,7 +130,8 @@ func TestTheWayGoesOnAtTheAddressBefore(t *testing.T) {
 	one := repo.Write(before, allowing, tree("a"))
 	two := repo.Write(before, "x\n\nFailed-Over: a\n", tree("b"))
 	repo.Write(now, allowing, tree("us/a"))
-	three := repo.Write(now, fmt.Sprintf("x\n\nContinued-From: eu %s %s\nFailed-Over: eu/b\nFailed-Over: us/b\n", before, two), tree("us/a", "eu/b"))
+	moves := fmt.Sprintf("x\n\nContinued-From: eu %s %s\nFailed-Over: eu/b\nFailed-Over: us/b\n", before, two)
+	three := repo.Write(now, moves, tree("us/a", "eu/b"))
 	repo.Write(now, allowing, tree("us/b", "eu/b")) // of the other folder
 	four := repo.Write(now, "x\n\nFailed-Over: eu/c\n", tree("us/b", "eu/b", "eu/c"))
 	r := &published.Reader{Branches: published.At(repo)}
