@@ -27,6 +27,11 @@ func TestRetain(t *testing.T) {
 		{"a null that the rule takes away", `{"spec":{"a":null,"b":1}}`, `{"spec":{"b":1}}`, `{"spec":{"b":1}}`, `{}`, `{"spec":{"b":1}}`},
 		{"numbers of another type", `{"spec":{"a":1}}`, `{"spec":{"a":1.0}}`, `{"spec":{"a":1}}`, `{}`, `{"spec":{"a":1}}`},
 		{"a status is nobody's manifest", `{"spec":{}}`, `{"spec":{},"status":{"x":{"y":1}}}`, `{"spec":{},"status":{"x":{"y":1}}}`, `{}`, `{"spec":{}}`},
+		{
+			"a field that the rule makes a map", `{"spec":{"a":"x"}}`, `{"spec":{"a":{"b":1}}}`, `{"spec":{"a":{"b":1}}}`, `{"f:spec":{"f:c":{}}}`,
+			`{"spec":{}}`,
+		},
+		{"a map that the rule makes a field", `{"spec":{"a":{"b":1}}}`, `{"spec":{"a":"x"}}`, `{"spec":{"a":"y"}}`, `{}`, `{"spec":{"a":"x"}}`},
 		{"a list is one field", `{"l":[1,2]}`, `{"l":[1,3]}`, `{"l":[1,3]}`, `{"f:l":{}}`, `{"l":[1,3]}`},
 		{"a list of somebody else's", `{"l":[1,2]}`, `{"l":[1,3]}`, `{"l":[1,3]}`, `{}`, `{}`},
 		{
