@@ -97,6 +97,9 @@ func TestJudge(t *testing.T) {
 		"a tag that is gone":               {tags: "0.9.0", edit: pinned(images.PinAlways), why: updates.NothingFits, says: "none of 1 tags"},
 		"one that has to be signed":        {tags: "1.0.0 1.1.0", facts: signed, next: repository + ":1.1.0", asks: repository + ":1.1.0"},
 		"a tag alone, which is not signed": {tags: "1.0.0 1.1.0", facts: signed, edit: func(s *updates.Subscription) { s.Markers[0].Part = marker.Tag }, why: updates.Unverified, says: "a.yaml says a tag"},
+		"a tag alone, which nobody has to sign": {
+			tags: "1.0.0 1.1.0", edit: func(s *updates.Subscription) { s.Markers[0].Part = marker.Tag }, next: repository + ":1.1.0",
+		},
 		"a tag and a digest of one file": {tags: "1.0.0 1.1.0", facts: signed, edit: func(s *updates.Subscription) {
 			s.Markers = []marker.Marker{{Pos: diag.Pos{File: "a.yaml"}, Part: marker.Tag}, {Pos: diag.Pos{File: "a.yaml"}, Part: marker.Digest}}
 		}, next: repository + ":1.1.0", asks: repository + ":1.1.0"},
@@ -332,6 +335,9 @@ func TestTheEntryOfAChart(t *testing.T) {
 	} {
 		v := updates.Judge(s, facts(strings.Fields(tt.tags)...))
 		if v.Takes() {
+			if v.Next != (marker.Image{Tag: v.Choice.Tag}) {
+				t.Errorf("%s: before the entry is known it is %+v", name, v.Next)
+			}
 			v.Lock(lock.Entry{Ref: ref, Version: tt.entry, URL: "https://charts.example/web.tgz", Digest: "sha256:b"})
 		}
 		got := strings.TrimSpace(fmt.Sprint(v.Why, " ", v.Message))
