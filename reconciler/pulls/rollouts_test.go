@@ -305,3 +305,23 @@ func TestAForgeThatFailsReleasesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A command about a change is none once that is merged, though what goes out is commanded there: it is not even refused.
+func TestACommandAboutAChangeThatIsMerged(t *testing.T) {
+	g := newGoesOut(t, "")
+	for _, said := range []string{
+		"/waybill approve-prune " + strings.Repeat("a", 40) + " " + g.fake.Pull().Head, "/waybill preview " + g.fake.Pull().Head, "/waybill approve-all",
+	} {
+		g.fake.SayAs(forgetest.Writer, said)
+		g.looks(t)
+		head, _, err := g.repo.Branch(t.Context(), commands.Branch)
+		if s := g.answer(); err != nil || s.State != "" || head.Tree != nil {
+			t.Errorf("%s is answered %+v; %v", said, s, err)
+		}
+	}
+	g.fake.SayAs(forgetest.Writer, strings.Replace(g.approval(t), "web", "mail", 1))
+	g.looks(t)
+	if s := g.answer(); s.State != forge.Failure || !strings.Contains(s.Description, "team/mail does not go out in stages") {
+		t.Errorf("of what does not go out it says %+v", s)
+	}
+}

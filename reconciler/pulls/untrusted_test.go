@@ -3,6 +3,7 @@ package pulls_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/sources"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/sources/forge"
 	"github.com/waybill-dev/waybill/sources/lock"
 )
@@ -98,5 +100,49 @@ func TestAMembersRequestIsAStrangersWithAHeadOfTheirs(t *testing.T) {
 	}
 	if s := p.fake.Shown(head, post.Context); s.State != "" {
 		t.Errorf("as a member's it shows %+v", s)
+	}
+}
+
+// TestAChangeThatSharesNothingWithTheBranch is compared with where the branch is: it left it nowhere.
+func TestAChangeThatSharesNothingWithTheBranch(t *testing.T) {
+	p := newRequested(t, "")
+	p.previewer.MergeBase = func(context.Context, files.ID, files.ID) (files.ID, bool, error) { return files.ID{}, false, nil }
+	head := p.push(false, to("two"))
+	change(t, p.src, map[string]string{"b.yaml": strings.ReplaceAll(strings.ReplaceAll(configMap, "name: a", "name: later"), "%", "x")})
+	if said := p.looks(); !strings.Contains(said, "later") {
+		t.Errorf("it says\n%s", said)
+	}
+	if s := p.fake.Shown(head, post.Context); s.State != forge.Success {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+// TestWhatAStrangerRendersIsKeptApart: the engine that renders a stranger's head keeps what it renders to itself, and that of a member's
+// does not. Both render within a budget. A sandbox that is not there renders nothing.
+func TestWhatAStrangerRendersIsKeptApart(t *testing.T) {
+	p := newRequested(t, "previews: {forks: open}")
+	apart, bound := 0, 0
+	p.previewer.Apart = func(e render.Engine) render.Engine {
+		apart++
+		return e
+	}
+	p.previewer.Bound = func(e render.Engine) render.Engine {
+		bound++
+		return e
+	}
+	for _, fork := range []bool{false, true} {
+		apart, bound = 0, 0
+		p.push(fork, to(map[bool]string{true: "two", false: "three"}[fork]))
+		if p.looks(); apart != map[bool]int{true: 1}[fork] || bound < 3 {
+			t.Errorf("of a fork: %t; kept apart is %d times, within a budget %d", fork, apart, bound)
+		}
+	}
+	p = newRequested(t, "previews: {forks: open}")
+	p.previewer.Sandbox = func(*render.ConfigSpec, ...lock.Lock) (render.Engine, error) {
+		return nil, errors.New("no sandbox at /srv")
+	}
+	head := p.push(true, to("two"))
+	if said := p.looks(); strings.Contains(said, "/srv") || p.fake.Shown(head, post.StrangersContext).State != forge.Broken {
+		t.Errorf("without a sandbox it says\n%s", said)
 	}
 }
