@@ -43,7 +43,8 @@ func newLooking(t *testing.T) *looking {
 	now := func() time.Time { return l.now }
 	l.Previewer = &Previewer{
 		Comparer: &Comparer{
-			Reconciler: &reconciler.Reconciler{Source: source, Target: l.target, Now: now}, Rev: "main", Now: now, Log: slog.New(slog.DiscardHandler),
+			Reconciler: &reconciler.Reconciler{Source: source, Target: l.target, Now: now}, Rev: "main", Now: now,
+			Log: slog.New(slog.DiscardHandler),
 		},
 		Forge: l.forge,
 	}
@@ -98,7 +99,8 @@ func TestWhichPullRequestsAreKnownToBeOpen(t *testing.T) {
 		return forge.PullRequest{Number: number, Base: base, Head: head, Member: member, Open: true}
 	}
 	l.seen(t.Context(), []forge.PullRequest{
-		pull(1, "main", "a", true), pull(2, "next", "b", true), pull(3, "main", "c", true), pull(4, "main", "d", false), pull(5, "main", "e", true),
+		pull(1, "main", "a", true), pull(2, "next", "b", true), pull(3, "main", "c", true),
+		pull(4, "main", "d", false), pull(5, "main", "e", true),
 	})
 	known := func() string {
 		all, _ := s.All()
@@ -145,7 +147,8 @@ func TestWhereTheWholeReportIs(t *testing.T) {
 		l := newLooking(t)
 		l.Shown = tt.shown
 		notes := l.keeps(t.Context(), pr, &preview.Comparison{})
-		if got := tt.shown.page(pr); got != tt.want || len(notes) != min(len(tt.want), 1) || tt.want != "" && !strings.Contains(notes[0], "]("+tt.want+")") {
+		got := tt.shown.page(pr)
+		if got != tt.want || len(notes) != min(len(tt.want), 1) || tt.want != "" && !strings.Contains(notes[0], "]("+tt.want+")") {
 			t.Errorf("it is at %q, want %q; the notes are %q", got, tt.want, notes)
 		}
 		if s := tt.shown.Store; s != nil {
@@ -159,7 +162,8 @@ func TestWhereTheWholeReportIs(t *testing.T) {
 // TestATargetThatCannotBeReadIsAnError: a change is compared with nothing where it is not known what the branch says.
 func TestATargetThatCannotBeReadIsAnError(t *testing.T) {
 	l := newLooking(t)
-	o := commands.Command{Parsed: commands.Parsed{Verb: commands.Preview, Head: strings.Repeat("a", 40)}, PullRequest: 1, Comment: 1, At: l.now, By: "wendy"}
+	asked := commands.Parsed{Verb: commands.Preview, Head: strings.Repeat("a", 40)}
+	o := commands.Command{Parsed: asked, PullRequest: 1, Comment: 1, At: l.now, By: "wendy"}
 	change := commands.Change{Taken: []commands.Command{o}}
 	head, err := commands.Head(t.Context(), l.target, nil)
 	if err != nil {

@@ -310,7 +310,8 @@ func TestAForgeThatFailsReleasesNothing(t *testing.T) {
 func TestACommandAboutAChangeThatIsMerged(t *testing.T) {
 	g := newGoesOut(t, "")
 	for _, said := range []string{
-		"/waybill approve-prune " + strings.Repeat("a", 40) + " " + g.fake.Pull().Head, "/waybill preview " + g.fake.Pull().Head, "/waybill approve-all",
+		"/waybill approve-prune " + strings.Repeat("a", 40) + " " + g.fake.Pull().Head,
+		"/waybill preview " + g.fake.Pull().Head, "/waybill approve-all",
 	} {
 		g.fake.SayAs(forgetest.Writer, said)
 		g.looks(t)
