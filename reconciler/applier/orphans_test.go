@@ -29,6 +29,7 @@ type site struct {
 	applier          applier.Applier
 	apply            string // of its config
 	more             string // an object, which it is to have, too
+	isShared         bool   // the branch that it is published on
 }
 
 func newSite(t *testing.T) *site {
@@ -56,9 +57,10 @@ func (s *site) publish(annotations string, names ...string) (*published.Desired,
 		"policy.yaml": twin.File([]byte("apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}, {apiVersion: apps/v1, kind: Deployment}]\n  placement: {}\n")),
 		"eu.yaml":     twin.File(fmt.Appendf(nil, "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu, annotations: {%s}}\nspec: {syncMode: Push}\n", annotations)),
 	}
-	if s.apply != "" {
-		source["waybill.yaml"] = twin.File([]byte("apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {apply: {" + s.apply + "}}\n"))
-	}
+	layout := map[bool]string{false: "branches", true: "folders"}[s.isShared]
+	source["waybill.yaml"] = twin.File(fmt.Appendf(
+		nil, "apiVersion: waybill.dev/v1alpha1\nkind: Config\nspec: {apply: {%s}, publish: {layout: %s}}\n", s.apply, layout,
+	))
 	for _, name := range names {
 		source[name+".yaml"] = twin.File(fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata: {k: v}\n", name))
 	}

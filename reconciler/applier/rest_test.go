@@ -225,6 +225,14 @@ func TestWhoAppliesSeesWhatIsPublished(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+	ctx, stop = context.WithCancel(t.Context())
+	repo.err, repo.fails = errors.New("it is over"), stop
+	before := len(told)
+	go func() { ended <- p.Run(ctx) }()
+	if err := <-ended; err != nil || len(told) != before {
+		t.Errorf("of a look that ends with all it is told %v; %v", told[before:], err)
+	}
+	repo.err, repo.fails = nil, nil
 	p.Branches = nil // the state alone counts
 	ctx, stop = context.WithCancel(t.Context())
 	go func() { ended <- p.Run(ctx) }()
@@ -250,12 +258,16 @@ func TestWhoAppliesSeesWhatIsPublished(t *testing.T) {
 type failing struct {
 	*twin.Repo
 
-	err error
+	err   error
+	fails func() // is told of it
 }
 
 // Heads implements published.Repository.
 func (f *failing) Heads(ctx context.Context) (map[string]files.ID, error) {
 	if f.err != nil {
+		if f.fails != nil {
+			f.fails()
+		}
 		return nil, f.err
 	}
 	return f.Repo.Heads(ctx)

@@ -3,6 +3,7 @@ package applier_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/waybill-dev/waybill/policies/deschedule"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/applier"
+	"github.com/waybill-dev/waybill/reconciler/apply"
 	"github.com/waybill-dev/waybill/reconciler/clusters"
 	"github.com/waybill-dev/waybill/reconciler/health"
 	"github.com/waybill-dev/waybill/reconciler/status"
@@ -125,5 +127,36 @@ func TestWhatChangesDuringARoundIsTakenAtOnce(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestARoundThatLosesTheRaceBeginsAgain, twice and not more often, each time from what is published by then.
+func TestARoundThatLosesTheRaceBeginsAgain(t *testing.T) {
+	t.Parallel()
+	const tries = 6 // to write the inventory, in a round
+	for n := range 8 {
+		s, lost := newSite(t), n/2
+		s.isShared = n%2 == 0 // then the heads of branches say what is published
+		in, eu := s.publish("", "a")
+		tried := 0
+		s.server.Before(func(r *http.Request) int {
+			if r.Method == http.MethodGet || !strings.Contains(r.URL.Path, "/secrets") {
+				return 0
+			}
+			if tried++; tried > lost*tries {
+				return 0
+			}
+			if tried%tries == 1 {
+				s.publish("", "a", fmt.Sprint("c", tried/tries+1))
+			}
+			return http.StatusConflict
+		})
+		res := s.applier.Apply(t.Context(), in, eu)
+		if fails := lost == 3; errors.Is(res.Err, apply.ErrRace) != fails || fails && tried != 3*tries || !fails && res.Err != nil {
+			t.Errorf("where %d rounds are lost it is tried %d times, and comes to %v", lost, tried, res.Err)
+		}
+		if newest := configMap(fmt.Sprint("c", lost)); lost > 0 && lost < 3 && s.server.Get(newest) == nil {
+			t.Errorf("where %d rounds are lost what was published last is not there: %v", lost, s.server.Writes())
+		}
 	}
 }

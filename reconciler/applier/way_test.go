@@ -156,3 +156,30 @@ func TestTheWayGoesOnAtTheAddressBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestAWayThatCannotBeReadIsAnError, whichever question the repository does not answer: nothing is applied, and nothing is taken for
+// allowed.
+func TestAWayThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	const before, now = "waybill/cluster/eu", "waybill/clusters"
+	repo := twin.New("branches")
+	tree := func(path string, n byte) *files.Folder { return twin.Tree{path: twin.File([]byte{n})}.Folder() }
+	applied := repo.Write(before, "x", tree("a", 1))
+	last := repo.Write(before, allowing, tree("a", 2))
+	head := repo.Write(now, fmt.Sprintf("x\n\nContinued-From: eu %s %s\n", before, last), tree("eu/a", 3))
+	for n := 1; ; n++ {
+		fails := twin.FailingAt(n, repo)
+		r := &published.Reader{Branches: published.At(fails)}
+		d := published.Artifact{Cluster: "eu", Address: render.Address{Branch: now, Folder: "eu"}, Commit: head, Head: head}
+		a, err := Admit(t.Context(), r, d, inventory.Inventory{Identity: inventory.Identity{Cluster: "eu"}, Commit: applied})
+		if !fails.HasFailed() {
+			if err != nil || !a.Allowed || n < 4 {
+				t.Errorf("after %d questions removals are allowed: %t; %v", n-1, a.Allowed, err)
+			}
+			return
+		}
+		if !errors.Is(err, twin.ErrDown) || a.Allowed {
+			t.Errorf("question %d is not answered, and removals are allowed: %t; %v", n, a.Allowed, err)
+		}
+	}
+}

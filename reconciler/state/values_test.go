@@ -221,6 +221,9 @@ func TestPartsOfAState(t *testing.T) {
 		t.Errorf("where there are none scripts are %+v, %v", none, err)
 	}
 	s, err := Decode(root, nil)
+	if held := slices.Sorted(maps.Keys(s.Held)); !slices.Equal(held, []string{"eu"}) || s.Held["eu"].Message != "it is much" {
+		t.Errorf("held are %+v", s.Held)
+	}
 	if err != nil || IsNew(&s, "eu") || !IsNew(&s, "ap") || IsNew(&State{}, "ap") {
 		t.Errorf("eu is new: %t, ap is: %t, %v", IsNew(&s, "eu"), IsNew(&s, "ap"), err)
 	}

@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,6 +199,14 @@ func TestBindingsOfAUnitAreMadeShorterEachByItself(t *testing.T) {
 		"web": "c2:kept c3:kept c4:kept", "a": "c2:kept c3:kept", "b": "c2:kept c4:kept", "c": "c1:held c2:kept", "d": "c2:kept",
 		"e": "c1:held c2:kept c3:kept", "f": "c2:kept c3:kept c4:held",
 	} {
+		e, _ := root.Lookup("bindings/shop/" + name + "-deployment.yaml")
+		data, err := e.Blob.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isShort := strings.Contains(string(data), stagedAnnotation); isShort != (name != "d") {
+			t.Errorf("the file of %s is\n%s", name, data)
+		}
 		b := s.Bindings[object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name}]
 		if b == nil {
 			t.Errorf("the binding of %s is lost", name)
@@ -223,15 +232,18 @@ func TestABindingIsMadeUpOfWhatAVirtualClusterHas(t *testing.T) {
 	other := decoded(t, "apiVersion: example.com/v1\nkind: Cluster\nmetadata: {name: tenant}\n")
 	release := decoded(t, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: shop}\n"+
 		"spec: {chart: {spec: {chart: ./c, sourceRef: {kind: GitRepository, name: s}}}}\n")
+	own := decoded(t, strings.Replace(string(release.YAML()), "name: r\n", "name: own\n", 1)) // it stands in the directory of the cluster
 	s := State{
-		Releases: []Release{{Release: release.Ref(), Objects: []object.Ref{webRef}}},
+		Releases: []Release{
+			{Release: release.Ref(), Objects: []object.Ref{webRef}}, {Cluster: "tenant", Release: own.Ref(), Objects: []object.Ref{webRef}},
+		},
 		Unreadable: []Unreadable{
 			{Path: "bindings/shop/web-deployment.yaml", Reason: "it is cut short"}, {Path: "bindings/shop-tenant/web-deployment.yaml"},
-			{Path: "bindings/shop/r-helmrelease.yaml"}, {Path: "releases/shop/r-helmrelease.json"},
+			{Path: "bindings/shop/r-helmrelease.yaml"}, {Path: "bindings/shop/own-helmrelease.yaml"}, {Path: "releases/shop/r-helmrelease.json"},
 		},
 	}
 	published := map[string]tree.Published{"tenant": {Built: built}, "us": {Built: files.NewFolder(nil)}}
-	got := s.Recover(published, []*object.Object{cluster, other, release})
+	got := s.Recover(published, []*object.Object{cluster, other, release, own})
 	if len(got.Refs) != 2 || !got.Refs[webRef] || !got.Refs[release.Ref()] {
 		t.Errorf("made up are the bindings of %v", got.Refs)
 	}
@@ -241,7 +253,30 @@ func TestABindingIsMadeUpOfWhatAVirtualClusterHas(t *testing.T) {
 	const message = "bindings/shop/web-deployment.yaml on branch waybill/state cannot be read: it is cut short; " +
 		"Deployment.apps/shop/web stays as it was last published"
 	d := got.Diags[0]
-	if d.Severity != diag.Error || d.Message != message || got.Diags[3].Severity != diag.Warning || got.Diags[3].Hint == "" {
-		t.Errorf("it says %+v, and %+v", d, got.Diags[3])
+	if d.Severity != diag.Error || d.Message != message || got.Diags[4].Severity != diag.Warning || got.Diags[4].Hint == "" {
+		t.Errorf("it says %+v, and %+v", d, got.Diags[4])
+	}
+}
+
+// TestWhatCannotBeReadOfARollOutStays as it is, whatever is recorded of others: what it said is not known.
+func TestWhatCannotBeReadOfARollOutStays(t *testing.T) {
+	content := goesOut("c1:released:- c2:pending:kept")
+	root, err := Encode(content, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = rolloutsDir + "/shop/other.yaml"
+	s, err := Decode(with(root, path, files.NewBlob([]byte("<<<<<<< ours"))), nil)
+	if unit := (rollouts.Unit{Namespace: "shop", Name: "other"}); err != nil || len(s.Rollouts) != 1 || s.UnreadableRollouts[unit] == nil {
+		t.Fatalf("read are %+v, unreadable %v; %v", s.Rollouts, s.UnreadableRollouts, err)
+	}
+	next, err := Encode(content, &s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, _ := next.Lookup(path); e.Blob == nil {
+		t.Error("it is gone")
+	} else if data, err := e.Blob.Bytes(); err != nil || string(data) != "<<<<<<< ours" {
+		t.Errorf("it says %q; %v", data, err)
 	}
 }
