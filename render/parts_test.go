@@ -16,7 +16,8 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-const clusterOfFolder = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu, annotations: {waybill.dev/path: clusters/eu}}\nspec: {syncMode: Push}\n"
+const clusterOfFolder = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\n" +
+	"metadata: {name: eu, annotations: {waybill.dev/path: clusters/eu}}\nspec: {syncMode: Push}\n"
 
 // barren builds a folder that is called eu to nothing, and others as builder does. It fails if it is told to.
 type barren struct {
@@ -81,7 +82,8 @@ func TestWhatIsToldToArgoCD(t *testing.T) {
 		"p.yaml": app("AppProject", "p"), "x.yaml": strings.Replace(app("Application", "x"), "argoproj.io", "app.k8s.io", 1),
 	}, render.With{})
 	want := strings.Join([]string{
-		"clusters/eu/b.yaml:1: notice: Application.argoproj.io/argocd/api, Application.argoproj.io/argocd/web: an Application tells Argo CD what to render; " +
+		"clusters/eu/b.yaml:1: notice: Application.argoproj.io/argocd/api, Application.argoproj.io/argocd/web: " +
+			"an Application tells Argo CD what to render; " +
 			"here it is a manifest like any other, and what it stands for is not rendered [argo-cd]",
 		"s.yaml:1: notice: ApplicationSet.argoproj.io/argocd/all: an ApplicationSet tells Argo CD what to render; " +
 			"here it is a manifest like any other, and what it stands for is not rendered [argo-cd]",
@@ -110,7 +112,7 @@ func TestADigestIsOfAllThatABrokenPartIsMadeFrom(t *testing.T) {
 		"a.yaml": "kind: [\n", "b.yaml": configMap("b"), "c.yaml": configMap("b"), "real/x.yaml": configMap("x"),
 		"base/kustomization.yaml": kustomization,
 		"base/y.yaml":             configMap("y"), "broken/kustomization.yaml": kustomization + "resources: [../base]\n", "broken/notes.txt": "",
-		"other.yaml": configMap("o"),
+		"other.yaml": configMap("o"), "etc/z.yaml": configMap("z"),
 	}
 	digests := func(changed string) map[string]string {
 		s := special{texts, map[string]sources.File{"link": {Kind: sources.Symlink, Target: "real"}, "away": {Kind: sources.Symlink,
@@ -132,7 +134,7 @@ func TestADigestIsOfAllThatABrokenPartIsMadeFrom(t *testing.T) {
 	for changed, want := range map[string]string{
 		"": "", "a.yaml": "a.yaml", "real/x.yaml": "link/", "base/kustomization.yaml": "broken/kustomization.yaml",
 		"base/y.yaml":               "broken/kustomization.yaml",
-		"broken/kustomization.yaml": "broken/kustomization.yaml", "broken/notes.txt": "broken/kustomization.yaml", "other.yaml": "", "b.yaml": "",
+		"broken/kustomization.yaml": "broken/kustomization.yaml", "broken/notes.txt": "broken/kustomization.yaml", "other.yaml": "", "etc/z.yaml": "", "b.yaml": "",
 	} {
 		is := digests(changed)
 		for part := range was {
