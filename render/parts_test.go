@@ -134,7 +134,8 @@ func TestADigestIsOfAllThatABrokenPartIsMadeFrom(t *testing.T) {
 	for changed, want := range map[string]string{
 		"": "", "a.yaml": "a.yaml", "real/x.yaml": "link/", "base/kustomization.yaml": "broken/kustomization.yaml",
 		"base/y.yaml":               "broken/kustomization.yaml",
-		"broken/kustomization.yaml": "broken/kustomization.yaml", "broken/notes.txt": "broken/kustomization.yaml", "other.yaml": "", "etc/z.yaml": "", "b.yaml": "",
+		"broken/kustomization.yaml": "broken/kustomization.yaml", "broken/notes.txt": "broken/kustomization.yaml", "other.yaml": "",
+		"etc/z.yaml": "", "b.yaml": "",
 	} {
 		is := digests(changed)
 		for part := range was {
