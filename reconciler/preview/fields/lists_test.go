@@ -47,7 +47,8 @@ func TestHowItemsOfListsAreMatched(t *testing.T) {
 	}
 	from := service("{port: 53}, {port: 53, protocol: UDP}")
 	to := service("{port: 80}, {port: 53, protocol: UDP, targetPort: 5353}, {port: 53}")
-	const want = "add spec.ports[port=53/UDP].targetPort <nil> 5353\nadd spec.ports[port=80] <nil> map[port:80]\nreorder spec.ports 53, 53/UDP 53/UDP, 53"
+	const want = "add spec.ports[port=53/UDP].targetPort <nil> 5353\n" +
+		"add spec.ports[port=80] <nil> map[port:80]\nreorder spec.ports 53, 53/UDP 53/UDP, 53"
 	if got := summary(fields.Diff(from, to, nil)); got != want {
 		t.Errorf("by a port, one of which says no protocol:\n%s\nwant\n%s", got, want)
 	}
