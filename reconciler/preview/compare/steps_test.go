@@ -85,6 +85,8 @@ func TestInWhichStepsAUnitChanges(t *testing.T) {
 		{"it changes in one cluster", started(rollouts.Done), decidedAs("new", "new", rollouts.Waiting, other),
 			map[string]string{"a": "1", "b": "2", "c": "1", "d": "1", "e": "1"}, nil, Scope{}, &preview.Rollout{Stages: []preview.Stage{in(first,
 				1)}}},
+		{"it leaves one cluster", started(rollouts.Done), decidedAs("new", "new", rollouts.Waiting, other),
+			map[string]string{"a": "1", "b": "1", "c": "1", "d": "1"}, nil, Scope{}, &preview.Rollout{Leaving: 1}},
 		{"something else changes in all", started(rollouts.Done), decidedAs("new", "new", rollouts.Waiting, other),
 			map[string]string{"a": "1", "b": "1", "c": "1", "d": "1", "e": "1", "other": "x"}, nil, Scope{}, nil},
 		{"the source says the same of it", started(rollouts.Done), decidedAs("old", "old", rollouts.Waiting, other), now, nil, Scope{}, nil},
