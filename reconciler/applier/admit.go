@@ -195,6 +195,6 @@ func (w *way) back(ctx context.Context, applied files.ID) (bool, error) {
 	if w.at.Folder == "" {
 		return true, nil
 	}
-	// A commit that did not change the folder may have been applied.
-	return w.Target.IsAncestor(ctx, applied, w.commit)
+	// A commit that did not change the folder may have been applied, and one of the address before.
+	return w.after(ctx, applied)
 }

@@ -139,11 +139,13 @@ func TestTheWayGoesOnAtTheAddressBefore(t *testing.T) {
 		applied, head files.ID
 		want          string
 	}{
-		"the head":               {four, four, "map[]"},
-		"the first of this one":  {three, four, "map[c:true]"},
-		"the last of the former": {two, three, "map[b:true]"},
-		"one before":             {one, three, "map[a:true b:true]"},
-		"one that is nowhere":    {files.Sum("commit", []byte("lost")), four, "refused"},
+		"the head":                               {four, four, "map[]"},
+		"the first of this one":                  {three, four, "map[c:true]"},
+		"the last of the former":                 {two, three, "map[b:true]"},
+		"one before":                             {one, three, "map[a:true b:true]"},
+		"the last of the former, two commits on": {two, four, "map[b:true c:true]"},
+		"one before, two commits on":             {one, four, "map[a:true b:true c:true]"},
+		"one that is nowhere":                    {files.Sum("commit", []byte("lost")), four, "refused"},
 	} {
 		d := published.Artifact{Cluster: "eu", Address: render.Address{Branch: now, Folder: "eu"}, Commit: tt.head, Head: four}
 		a, err := Admit(t.Context(), r, d, inventory.Inventory{Identity: inventory.Identity{Cluster: "eu"}, Commit: tt.applied})
