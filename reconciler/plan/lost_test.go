@@ -200,13 +200,13 @@ func TestFailoverInRounds(t *testing.T) {
   left: configmap/settings in eu, kept true StillNeeded
   left: persistentvolumeclaim/data in eu, kept true NewCopiesNotHealthy
   left: deployment.apps/web in eu, kept true NewCopiesNotHealthy
-  again at 12:01, awaits true
+  again at 12:01:01, awaits true
 3
   eu: configmap/stays persistentvolumeclaim/data
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:
     deleting it would delete data, and nobody has allowed it
-  again at 12:02, awaits false
+  again at 12:02:01, awaits false
 4
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:
@@ -226,13 +226,13 @@ func TestFailoverInRounds(t *testing.T) {
   left: configmap/settings in eu, kept true StillNeeded
   left: persistentvolumeclaim/data in eu, kept true NewCopiesNotHealthy
   left: deployment.apps/web in eu, kept true NewCopiesNotHealthy
-  again at 12:01, awaits true
+  again at 12:01:01, awaits true
 3
   eu: configmap/stays persistentvolumeclaim/data
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:
     deleting it would delete data, and nobody has allowed it
-  again at 12:10, awaits false
+  again at 12:10:01, awaits false
 4
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:

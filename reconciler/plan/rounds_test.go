@@ -72,6 +72,9 @@ func told(t *testing.T, rounds ...round) string {
 				next.Published[c.Name] = tree.Published{Built: c.Tree}
 			}
 		}
+		if held := messages(&replayed, diag.RolloutHeld); len(held) > 0 {
+			t.Errorf("%d: made again, a run that began then says %q", n+1, held)
+		}
 		if p.State.ID() != replayed.State.ID() {
 			t.Errorf("%d: made again, the state is another one: %s", n+1, differing(p.State, replayed.State))
 		}
@@ -206,7 +209,7 @@ func clock(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	return at.UTC().Format("15:04")
+	return strings.TrimSuffix(at.UTC().Format("15:04:05"), ":00")
 }
 
 // cluster is a Cluster.

@@ -15,8 +15,8 @@ import (
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-// said are the messages of a plan with a code.
-func said(p *plan.Plan, code diag.Code) (all []string) {
+// messages are the messages of a plan with a code.
+func messages(p *plan.Plan, code diag.Code) (all []string) {
 	for _, d := range p.Diags {
 		if d.Code == code {
 			all = append(all, d.Message)
@@ -64,7 +64,7 @@ func TestWhoSyncsBranchesIsTold(t *testing.T) {
 			in.State, in.Published = decoded(t, before.State), published(&before)
 			tt.edit(in)
 		})
-		if wrong, moved := said(&p, diag.BadFlux), said(&p, diag.ClustersMoved); len(wrong) != tt.wrong || len(moved) != tt.moved {
+		if wrong, moved := messages(&p, diag.BadFlux), messages(&p, diag.ClustersMoved); len(wrong) != tt.wrong || len(moved) != tt.moved {
 			t.Errorf("%s: it says %q, %q", tt.name, wrong, moved)
 		}
 	}
@@ -134,7 +134,7 @@ func TestWhatWaitsIsSaid(t *testing.T) {
 		"Deployment.apps/shop/web: from cluster eu to others; " +
 			"the old copy stays until the new ones are healthy; after 10m0s one of them is enough",
 	}
-	if is := said(&begun, diag.MoveWaits); !slices.Equal(is, want) {
+	if is := messages(&begun, diag.MoveWaits); !slices.Equal(is, want) {
 		t.Errorf("it says %q, want %q", is, want)
 	}
 	p := planned(t, at("us"), func(in *plan.Input) {
@@ -142,7 +142,7 @@ func TestWhatWaitsIsSaid(t *testing.T) {
 		in.Now, in.Evidence = noon.Add(20*time.Minute), seenAt(evict.Seen{Health: karmada.ResourceUnhealthy, Current: true, UpToDate: true})
 	})
 	i := slices.IndexFunc(p.Diags, func(d diag.Diagnostic) bool { return d.Code == diag.LastCopy })
-	if i < 0 || len(said(&p, diag.MoveWaits)) > 0 {
+	if i < 0 || len(messages(&p, diag.MoveWaits)) > 0 {
 		t.Fatalf("it says %v", p.Diags)
 	}
 	const copies = "Deployment.apps/shop/web: from cluster eu to others; the old copy stays although its time is over: no new one is healthy"

@@ -48,7 +48,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   eu: configmap/settings deployment.apps/web
   left: configmap/settings in ap, kept false WaitsForStage
@@ -59,7 +59,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-2
     us: then Pending shows 
-  again at 12:01, awaits true
+  again at 12:01:01, awaits true
 3
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -78,14 +78,14 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Released shows commit-2
     eu: first Healthy shows commit-2
     us: then Pending shows 
-  again at 12:21, awaits true
+  again at 12:21:01, awaits true
 5
   us: configmap/settings deployment.apps/web
   rollout: shop/p Updating of  to commit-2
     ap: then Healthy shows commit-2
     eu: first Healthy shows commit-2
     us: then Released shows commit-2
-  again at 12:31, awaits true
+  again at 12:31:01, awaits true
 `},
 		{"a change that takes it out of clusters", []round{
 			{files: files},
@@ -107,7 +107,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -135,7 +135,7 @@ func TestStagesInRounds(t *testing.T) {
 5
   rollout: shop/p Finishing of  to commit-4
     eu: first Healthy shows commit-4
-  again at 12:23, awaits true
+  again at 12:23:01, awaits true
 6
   rollout: shop/p Done of commit-4 to commit-4
 `},
@@ -158,7 +158,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   eu: configmap/settings deployment.apps/web
   left: configmap/settings in ap, kept false WaitsForStage
@@ -169,7 +169,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-2
     us: then Pending shows 
-  again at 12:01, awaits true
+  again at 12:01:01, awaits true
 3
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -227,7 +227,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   eu: configmap/settings deployment.apps/web
   left: configmap/settings in ap, kept false WaitsForStage
@@ -243,7 +243,7 @@ func TestStagesInRounds(t *testing.T) {
   rollout-stale-command: shop/p:
     stop (ref-1) did nothing:
     it came for another run, or too early or late
-  again at 12:01, awaits true
+  again at 12:01:01, awaits true
 3
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -271,7 +271,7 @@ func TestStagesInRounds(t *testing.T) {
   rollout-stale-command: shop/p:
     resume (ref-1) did nothing:
     it came for another run, or too early or late
-  again at 12:21, awaits true
+  again at 12:21:01, awaits true
 `},
 		{"what was recorded cannot be read", []round{{files: files}, {files: changed, minutes: 1, edit: func(in *plan.Input) {
 			in.State.UnreadableRollouts = map[rollouts.Unit]error{in.State.Rollouts[0].Unit: errors.New("no JSON")}
@@ -289,7 +289,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -313,7 +313,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   eu: configmap/settings deployment.apps/web
   left: configmap/settings in ap, kept false WaitsForStage
@@ -324,7 +324,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-2
     us: then Pending shows 
-  again at 12:01, awaits true
+  again at 12:01:01, awaits true
 3
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -343,7 +343,7 @@ func TestStagesInRounds(t *testing.T) {
     ap: then Released shows commit-2
     eu: first Healthy shows commit-2
     us: then Pending shows 
-  again at 12:21, awaits true
+  again at 12:21:01, awaits true
 `},
 	})
 }

@@ -103,7 +103,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-1
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: clusterrole.rbac.authorization.k8s.io/reads in us, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -123,7 +123,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-1
     eu: first Healthy shows commit-1
     us: then Released shows commit-1
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   eu: 
   left: namespace/shop in us, kept true 
@@ -153,7 +153,7 @@ func TestStrategiesInRounds(t *testing.T) {
     us would be held:
     it would lose Namespace/shop, ClusterRole.rbac.authorization.k8s.io/reads, ConfigMap/shop/settings and 1 more;
     it would lose all it holds, 4 of 4 objects
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 `},
 		{"a release that may call a function of time", []round{{files: with(releases, twin.Texts{"a.yaml": release(now)})}}, `
 1
@@ -177,7 +177,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-1
     eu: first Released shows commit-1
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   rollout: shop/p Soaking of  to commit-1
     eu: first Healthy shows commit-1
@@ -187,7 +187,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Finishing of  to commit-1
     eu: first Healthy shows commit-1
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   rollout: shop/p Done of commit-1 to commit-1
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
@@ -208,7 +208,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-1
     eu: first Released shows commit-1
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   rollout: shop/p Soaking of  to commit-1
     eu: first Healthy shows commit-1
@@ -218,7 +218,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Finishing of  to commit-1
     eu: first Healthy shows commit-1
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   rollout: shop/p Done of commit-1 to commit-1
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
@@ -238,7 +238,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-1
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in us, kept false WaitsForStage
   left: deployment.apps/web in us, kept false WaitsForStage
@@ -258,7 +258,7 @@ func TestStrategiesInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-1
     eu: first Healthy shows commit-1
     us: then Released shows commit-1
-  again at 13:10, awaits true
+  again at 13:10:01, awaits true
 `},
 		{"it is on the host that a virtual cluster is on", []round{
 			{files: with(small, twin.Texts{
@@ -277,7 +277,7 @@ func TestStrategiesInRounds(t *testing.T) {
     eu: then Released shows commit-1
     us: then Pending shows 
     ve: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 `},
 		{"commit statuses that nobody can ask for", []round{{files: with(small, byBot)}, {minutes: 20}}, `
 1
@@ -380,7 +380,7 @@ func TestStrategiesInRounds(t *testing.T) {
     eu would be held:
     somebody else edited files of the branch;
     publishing would undo that
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 `},
 	})
 }

@@ -53,7 +53,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -72,14 +72,14 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Released shows commit-1
     eu: first Healthy shows commit-1
     us: then Pending shows 
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   us: configmap/settings deployment.apps/web
   rollout: shop/p Updating of  to commit-1
     ap: then Healthy shows commit-1
     eu: first Healthy shows commit-1
     us: then Released shows commit-1
-  again at 13:00, awaits true
+  again at 13:00:01, awaits true
 5
   rollout: shop/p Soaking of  to commit-1
     ap: then Healthy shows commit-1
@@ -123,7 +123,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Leaving shows commit-1
     eu: first Healthy shows commit-6
     us: then Leaving shows commit-1
-  again at 13:40, awaits true
+  again at 13:40:01, awaits true
 8
   ap: 
     held: it would lose all it holds, 2 of 2 objects
@@ -141,7 +141,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Leaving shows commit-1
     eu: first Healthy shows commit-6
     us: then Leaving shows commit-1
-  again at 14:00, awaits true
+  again at 14:00:01, awaits true
 `},
 		{"it moves", []round{{files: with(toAP)}, {minutes: 20}, {minutes: 20}, {files: narrow}, {minutes: 20}, {minutes: 20}}, `
 1
@@ -150,7 +150,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
   us: 
   rollout: shop/p Updating of  to commit-1
     ap: then Released shows commit-1
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   rollout: shop/p Soaking of  to commit-1
     ap: then Healthy shows commit-1
@@ -158,7 +158,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
 3
   rollout: shop/p Finishing of  to commit-1
     ap: then Healthy shows commit-1
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   eu: configmap/settings deployment.apps/web
   left: configmap/settings in ap, kept true WaitsForStage
@@ -171,7 +171,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap would be held:
     it would lose ConfigMap/shop/settings, Deployment.apps/shop/web;
     it would lose all it holds, 2 of 2 objects
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 5
   left: configmap/settings in ap, kept true WaitsForStage
   left: deployment.apps/web in ap, kept true WaitsForStage
@@ -189,7 +189,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
   rollout: shop/p Finishing of commit-1 to commit-4
     ap: then Leaving shows commit-1
     eu: first Healthy shows commit-4
-  again at 13:20, awaits true
+  again at 13:20:01, awaits true
 `},
 		{"a window is closed", []round{{files: with(twin.Texts{"waybill.yaml": closed})}, {minutes: 20}, {minutes: 50}}, `
 1
@@ -204,7 +204,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -223,7 +223,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Released shows commit-1
     eu: first Healthy shows commit-1
     us: then Pending shows 
-  again at 13:10, awaits true
+  again at 13:10:01, awaits true
 `},
 		{"a virtual cluster", []round{
 			{files: with(twin.Texts{"c.yaml": virtual, "p.yaml": staged(sends("p", "us, ve", deps, deployments))})},
@@ -241,7 +241,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-1
     us: then Pending shows 
     ve: first Released shows commit-1
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in us, kept false WaitsForStage
   left: deployment.apps/web in us, kept false WaitsForStage
@@ -256,7 +256,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
   rollout: shop/p Updating of  to commit-3
     us: then Pending shows 
     ve: first Released shows commit-3
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   left: configmap/settings in us, kept false WaitsForStage
   left: deployment.apps/web in us, kept false WaitsForStage
@@ -286,7 +286,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -305,14 +305,14 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Released shows commit-1
     eu: first Healthy shows commit-1
     us: then Pending shows 
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   us: configmap/settings deployment.apps/web
   rollout: shop/p Updating of  to commit-1
     ap: then Healthy shows commit-1
     eu: first Healthy shows commit-1
     us: then Released shows commit-1
-  again at 13:00, awaits true
+  again at 13:00:01, awaits true
 5
   eu: configmap/settings deployment.apps/web
   left: deployment.apps/web in ap, kept true WaitsForStage
@@ -321,7 +321,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Pending shows commit-1
     eu: first Released shows commit-5
     us: then Pending shows commit-1
-  again at 13:00, awaits true
+  again at 13:00:01, awaits true
 6
   left: deployment.apps/web in ap, kept true WaitsForStage
   left: deployment.apps/web in us, kept true WaitsForStage
@@ -337,7 +337,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Released shows commit-5
     eu: first Healthy shows commit-5
     us: then Pending shows commit-1
-  again at 13:40, awaits true
+  again at 13:40:01, awaits true
 `},
 		{"it is gone", []round{
 			{files: files},
@@ -359,7 +359,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Pending shows 
     eu: first Released shows commit-1
     us: then Pending shows 
-  again at 12:00, awaits true
+  again at 12:00:01, awaits true
 2
   left: configmap/settings in ap, kept false WaitsForStage
   left: configmap/settings in us, kept false WaitsForStage
@@ -378,7 +378,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap: then Released shows commit-1
     eu: first Healthy shows commit-1
     us: then Pending shows 
-  again at 12:40, awaits true
+  again at 12:40:01, awaits true
 4
   eu: 
     held: it would lose all it holds, 2 of 2 objects
@@ -401,7 +401,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     ap would be held:
     it would lose ConfigMap/shop/settings, Deployment.apps/shop/web;
     it would lose all it holds, 2 of 2 objects
-  again at 13:00, awaits true
+  again at 13:00:01, awaits true
 5
   eu: 
     held: it would lose all it holds, 2 of 2 objects
@@ -427,7 +427,7 @@ func TestStagesMeetOthersInRounds(t *testing.T) {
     it would lose all it holds, 2 of 2 objects:
     ConfigMap/shop/settings (no policy selects it any more);
     Deployment.apps/shop/web (it is no longer in the source)
-  again at 13:20, awaits true
+  again at 13:20:01, awaits true
 `},
 	})
 }
