@@ -200,19 +200,23 @@ func TestFailoverInRounds(t *testing.T) {
   left: configmap/settings in eu, kept true StillNeeded
   left: persistentvolumeclaim/data in eu, kept true NewCopiesNotHealthy
   left: deployment.apps/web in eu, kept true NewCopiesNotHealthy
+  failover: moved at 12:01, frozen false, until never
   again at 12:01:01, awaits true
 3
   eu: configmap/stays persistentvolumeclaim/data
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
+  failover: moved at 12:02, frozen false, until never
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:
     deleting it would delete data, and nobody has allowed it
   again at 12:02:01, awaits false
 4
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
+  failover: moved at 12:02, frozen false, until never
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:
     deleting it would delete data, and nobody has allowed it
 5
   eu: configmap/stays
+  failover: moved at 12:02, frozen false, until never
 `},
 		{"it comes back", []round{
 			{files: files}, {files: fails, minutes: 1}, {files: twin.Texts{"c.yaml": threeOfAll}, minutes: 9}, {minutes: 30},
@@ -226,15 +230,18 @@ func TestFailoverInRounds(t *testing.T) {
   left: configmap/settings in eu, kept true StillNeeded
   left: persistentvolumeclaim/data in eu, kept true NewCopiesNotHealthy
   left: deployment.apps/web in eu, kept true NewCopiesNotHealthy
+  failover: moved at 12:01, frozen false, until never
   again at 12:01:01, awaits true
 3
   eu: configmap/stays persistentvolumeclaim/data
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
+  failover: moved at 12:10, frozen false, until never
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:
     deleting it would delete data, and nobody has allowed it
   again at 12:10:01, awaits false
 4
   left: persistentvolumeclaim/data in eu, kept true DataWouldBeDeleted
+  failover: moved at 12:10, frozen false, until never
   holds-data: PersistentVolumeClaim/shop/data failed over from cluster eu and stays there:
     deleting it would delete data, and nobody has allowed it
 `},
@@ -298,7 +305,7 @@ func TestWhatIsRecordedInRounds(t *testing.T) {
 1
   eu: configmap/a
   us: 
-  release: helmrelease.helm.toolkit.fluxcd.io/broken [], made from something: false
+  release: helmrelease.helm.toolkit.fluxcd.io/broken [] of "", made from ""
   not-rendered: HelmRelease.helm.toolkit.fluxcd.io/shop/broken for clusters like eu:
     nothing here renders releases
 2
@@ -311,7 +318,7 @@ func TestWhatIsRecordedInRounds(t *testing.T) {
   selects-nothing: PropagationPolicy shop/q selects no object of the source that a policy may place
 3
   eu: 
-  release: helmrelease.helm.toolkit.fluxcd.io/broken [], made from something: false
+  release: helmrelease.helm.toolkit.fluxcd.io/broken [] of "", made from ""
   released: [eu] by [whoever ran publish --allow-prune, at 2026-01-01T12:00:00Z]
   released: cluster eu was held and is released:
     it would lose 1 of 1 object while part of the source cannot be rendered:

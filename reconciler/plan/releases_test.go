@@ -2,17 +2,20 @@ package plan_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
 	"github.com/waybill-dev/waybill/render/object"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
-// rendered renders every release to a Deployment that needs the ConfigMap settings, but for one called broken.
+// rendered renders every release to a Deployment that needs the ConfigMap settings, but for one called broken. Its values may say what
+// the Deployment is called, which files the release was made from, and that it fails.
 func rendered(jobs []engine.Job) ([]engine.Rendered, error) {
 	all := make([]engine.Rendered, len(jobs))
 	for i, job := range jobs {
@@ -25,7 +28,17 @@ func rendered(jobs []engine.Job) ([]engine.Rendered, error) {
 			all[i] = unrendered[0]
 			continue
 		}
-		all[i].Inputs = name
+		values := job.Helm.Release.Values
+		if all[i].Inputs = name; values["from"] != nil {
+			all[i].Inputs = fmt.Sprint(values["from"])
+		}
+		if values["fails"] == true {
+			all[i].Diags = []diag.Diagnostic{{Code: diag.NotRendered, Severity: diag.Error, Message: "its values say so"}}
+			continue
+		}
+		if is := values["is"]; is != nil {
+			name = fmt.Sprint(is)
+		}
 		for _, o := range object.Decode(name, []byte(workload("Deployment", name, "", ""))).Objects {
 			all[i].Manifests = append(all[i].Manifests, engine.Manifest{Object: o})
 		}
@@ -55,9 +68,9 @@ func TestReleasesInRounds(t *testing.T) {
   ap: 
   eu: configmap/stays deployment.apps/api deployment.apps/own deployment.apps/web
   us: 
-  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
 2
   eu: configmap/stays deployment.apps/own deployment.apps/web
   us: deployment.apps/api deployment.apps/web
@@ -66,17 +79,17 @@ func TestReleasesInRounds(t *testing.T) {
   leaving: deployment.apps/web from eu since 12:01, allowed false
   left: deployment.apps/web in eu, kept true NewCopiesGivenTime
   asks: deployment.apps/web of [eu us]
-  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at 12:06, awaits false
 3
   eu: configmap/stays deployment.apps/own
   move: deployment.apps/web from eu to [us] by time:  until never, 0s, began true
   asks: deployment.apps/web of [eu us]
-  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at never, awaits false
 `},
 		{"one fails", []round{
@@ -89,16 +102,16 @@ func TestReleasesInRounds(t *testing.T) {
   ap: 
   eu: configmap/stays deployment.apps/api deployment.apps/own deployment.apps/web
   us: 
-  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
 2
   eu: configmap/stays deployment.apps/own deployment.apps/web
     held: it would lose 1 of 4 objects while part of the source cannot be rendered
       deployment.apps/api: HelmRelease.helm.toolkit.fluxcd.io/shop/api, which rendered it, is no longer in the source
   left: deployment.apps/api in eu, kept true ClusterHeld
-  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   not-rendered: HelmRelease.helm.toolkit.fluxcd.io/shop/broken for clusters like eu:
     nothing here renders releases
 3
@@ -108,8 +121,8 @@ func TestReleasesInRounds(t *testing.T) {
       deployment.apps/api: it is no longer in the source
   left: configmap/stays in eu, kept true 
   left: deployment.apps/api in eu, kept true ClusterHeld
-  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own], made from something: true
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   cluster-detached: cluster ap is no longer registered;
     its branch stays as it is
   cluster-detached: cluster us is no longer registered;
@@ -118,7 +131,7 @@ func TestReleasesInRounds(t *testing.T) {
     nothing here renders releases
 4
   eu: deployment.apps/own
-  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "", made from "own"
   cluster-detached: cluster ap is no longer registered;
     its branch stays as it is
   cluster-detached: cluster us is no longer registered;

@@ -177,7 +177,7 @@ func tell(b *strings.Builder, p *plan.Plan, is *state.State) {
 		}
 	}
 	for _, r := range is.Releases {
-		fmt.Fprintf(b, "  release: %s %v, made from something: %t\n", short(r.Release), r.Objects, r.Inputs != "")
+		fmt.Fprintf(b, "  release: %s %v of %q, made from %q\n", short(r.Release), r.Objects, r.Cluster, r.Inputs)
 	}
 	for path, e := range p.State.All() {
 		data, _ := e.Blob.Bytes()
@@ -188,6 +188,9 @@ func tell(b *strings.Builder, p *plan.Plan, is *state.State) {
 			}
 			fmt.Fprintf(b, "  %s: %s\n", path, strings.Join(strings.Fields(string(data)), " "))
 		}
+	}
+	if f := is.Failover; !f.Moved.IsZero() || f.Frozen || !f.DelayedUntil.IsZero() {
+		fmt.Fprintf(b, "  failover: moved at %s, frozen %t, until %s\n", clock(f.Moved.Time), f.Frozen, clock(f.DelayedUntil.Time))
 	}
 	if p.Released.Held {
 		fmt.Fprintf(b, "  released: %v by %v\n", slices.Sorted(maps.Keys(p.Released.Clusters)), p.Released.Approvers())

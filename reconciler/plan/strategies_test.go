@@ -161,7 +161,7 @@ func TestStrategiesInRounds(t *testing.T) {
   us: 
   left: deployment.apps/web in eu, kept false WaitsForStage
   rollout: shop/p Done of  to 
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   rollout-restless: shop/p cannot go out in stages:
     HelmRelease.helm.toolkit.fluxcd.io/shop/web may call now, which gives another result each time;
     what the unit has stays as it is
@@ -176,27 +176,27 @@ func TestStrategiesInRounds(t *testing.T) {
   us: 
   rollout: shop/p Updating of  to commit-1
     eu: first Released shows commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at 12:00:01, awaits true
 2
   rollout: shop/p Soaking of  to commit-1
     eu: first Healthy shows commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at 12:25, awaits true
 3
   rollout: shop/p Finishing of  to commit-1
     eu: first Healthy shows commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at 12:40:01, awaits true
 4
   rollout: shop/p Done of commit-1 to commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   rollout-restless: shop/p cannot go out in stages:
     HelmRelease.helm.toolkit.fluxcd.io/shop/web may call now, which gives another result each time;
     what the unit has stays as it is
   again at never, awaits true
 5
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
 `},
 		{"a release that may call one, and is bound no longer at once", []round{
 			{files: releases}, {minutes: 20}, {minutes: 20},
@@ -207,21 +207,21 @@ func TestStrategiesInRounds(t *testing.T) {
   us: 
   rollout: shop/p Updating of  to commit-1
     eu: first Released shows commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at 12:00:01, awaits true
 2
   rollout: shop/p Soaking of  to commit-1
     eu: first Healthy shows commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at 12:25, awaits true
 3
   rollout: shop/p Finishing of  to commit-1
     eu: first Healthy shows commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   again at 12:40:01, awaits true
 4
   rollout: shop/p Done of commit-1 to commit-1
-  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web], made from something: true
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
   rollout-restless: shop/p cannot go out in stages:
     HelmRelease.helm.toolkit.fluxcd.io/shop/web may call now, which gives another result each time;
     what the unit has stays as it is
