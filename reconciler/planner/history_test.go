@@ -67,11 +67,17 @@ func (h *history) publish(t *testing.T) {
 // observed is the head of the source beside what is published.
 func (h *history) observed(t *testing.T) (*planner.Planner, planner.Observation) {
 	t.Helper()
+	return h.observedBy(t, nil)
+}
+
+// observedBy is observed with an engine.
+func (h *history) observedBy(t *testing.T, e render.Engine) (*planner.Planner, planner.Observation) {
+	t.Helper()
 	s, err := h.Repo.Snapshot(t.Context(), "main", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := h.reconciler(nil)
+	r := h.reconciler(e)
 	obs, err := r.Look(t.Context(), s, plan.Branch)
 	if err != nil {
 		t.Fatal(err)

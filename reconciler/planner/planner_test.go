@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/engine"
+	"github.com/waybill-dev/waybill/render/flux"
 	"github.com/waybill-dev/waybill/sources"
 	"github.com/waybill-dev/waybill/sources/git"
 	"github.com/waybill-dev/waybill/sources/lock"
@@ -26,9 +27,9 @@ func TestWhoNamesAChart(t *testing.T) {
 	web, db := lock.Ref{Repository: "https://charts.example", Name: "web"}, lock.Ref{Repository: "https://charts.example", Name: "db"}
 	at := func(file string, line int) diag.Pos { return diag.Pos{File: file, Line: line} }
 	all := users([]lock.Ref{db, web}, []expand.Lack{
-		{Chart: web, Pos: at("b.yaml", 1), By: "b"},
-		{Chart: web, Pos: at("a.yaml", 9), By: "a9"},
-		{Chart: web, Pos: at("a.yaml", 2), By: "a2"},
+		{Chart: web, Pos: at("b.yaml", 1), By: "b", Verification: &flux.Verification{By: "b"}},
+		{Chart: web, Pos: at("a.yaml", 9), By: "a9", Verification: &flux.Verification{By: "both"}},
+		{Chart: web, Pos: at("a.yaml", 2), By: "a2", Verification: &flux.Verification{By: "both"}},
 		{Chart: web, Pos: at("a.yaml", 9), By: "a9"},
 		{Chart: web, Pos: at("a.yaml", 9), By: "a8"},
 	})
@@ -41,6 +42,9 @@ func TestWhoNamesAChart(t *testing.T) {
 	}
 	if want := []string{"a2", "a8", "a9", "b"}; !slices.Equal(by, want) {
 		t.Errorf("%s is named by %q, want %q", web, by, want)
+	}
+	if v := all[1].Verifications; len(v) != 2 || v[0].By != "b" || v[1].By != "both" || len(all[0].Verifications) > 0 {
+		t.Errorf("who signed %s is asked by %+v", web, v)
 	}
 }
 
@@ -97,7 +101,7 @@ func TestAShallowClone(t *testing.T) {
 		{"a commit that a shallow clone lacks", lastgood.Unresolved{OutOfReach: "c"}, git.ErrShallow, true},
 		{"a commit that nobody has", lastgood.Unresolved{OutOfReach: "c"}, git.ErrMissing, false},
 	} {
-		p := &Planner{Source: &older{twin.New("source"), "c", tt.err}}
+		p := &Planner{Source: &older{twin.New("source"), tt.d.OutOfReach, tt.err}}
 		p.tellShallow(t.Context(), &tt.d)
 		if got := len(tt.d.Diags) == 1 && tt.d.Diags[0].Code == diag.HistoryMissing && tt.d.Diags[0].Severity == diag.Error; got != tt.want {
 			t.Errorf("%s: %+v", tt.name, tt.d.Diags)
