@@ -127,11 +127,11 @@ func TestAMoveIsAllowedOnceInRounds(t *testing.T) {
 	})
 }
 
-// sick has a cluster say that web is not healthy, whatever others say.
+// sick has a cluster say that web is not healthy since noon, whatever others say.
 func sick(cluster string, others func(*plan.Input)) func(*plan.Input) {
 	return func(in *plan.Input) {
 		others(in)
-		in.Evidence[web][cluster] = evict.Seen{Health: karmada.ResourceUnhealthy, Since: in.Now, Current: true, UpToDate: true}
+		in.Evidence[web][cluster] = evict.Seen{Health: karmada.ResourceUnhealthy, Since: noon, Current: true, UpToDate: true}
 	}
 }
 
