@@ -39,12 +39,16 @@ func ofHelm(name string) object.Ref {
 	return object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: name}
 }
 
-// private renders every release to a ConfigMap of its name, in which is a secret that is called as the release.
+// private renders every release to a ConfigMap of its name, in which is a secret that is called as the release, and as its values say.
 func private(jobs []engine.Job) ([]engine.Rendered, error) {
 	all := make([]engine.Rendered, len(jobs))
 	for i, job := range jobs {
 		name := strings.TrimPrefix(job.Name(), "release shop/")
-		o := object.Decode(name, []byte(configMap(name))).Objects[0].RenderedWith([]string{"secret of " + name})
+		secret := "secret of " + name
+		if of := job.Helm.Release.Values["of"]; of != nil {
+			secret = fmt.Sprint(of)
+		}
+		o := object.Decode(name, []byte(configMap(name)+"# "+secret)).Objects[0].RenderedWith([]string{secret})
 		all[i] = engine.Rendered{Inputs: name, Manifests: []engine.Manifest{{Object: o}}}
 	}
 	return all, nil
@@ -56,6 +60,10 @@ func TestWhatAPlanSaysOfReleases(t *testing.T) {
 		"clusters.yaml": clusters, "policy.yaml": forReleases, "plain.yaml": configMap("plain"),
 		"web.yaml": helmRelease("web"), "chart/Chart.yaml": chart,
 		"clusters/eu/own.yaml": helmRelease("own") + "---\n" + configMap("bound"),
+		"override.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: o, namespace: shop}\n" +
+			"spec: {resourceSelectors: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: web}],\n" +
+			" overrideRules: [{targetCluster: {clusterNames: [us]},\n" +
+			"  overriders: {plaintext: [{path: /spec/values, operator: add, value: {of: us}}]}}]}\n",
 	}, render.With{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +83,7 @@ func TestWhatAPlanSaysOfReleases(t *testing.T) {
 	if (&plan.Plan{}).OfRelease(ref("web")) {
 		t.Error("by a plan that nobody made a release renders something")
 	}
-	want := map[object.Ref][]string{ref("web"): {"secret of web"}, ref("own"): {"secret of own"}}
+	want := map[object.Ref][]string{ref("web"): {"secret of web", "us"}, ref("own"): {"secret of own"}}
 	if is := p.Private(); !maps.EqualFunc(is, want, func(a, b []string) bool { return slices.Equal(slices.Compact(a), b) }) {
 		t.Errorf("values of Secrets are %v", is)
 	}
@@ -233,7 +241,7 @@ func TestWhichOlderCommitsMatter(t *testing.T) {
 	} {
 		in := plan.Input{State: state.State{Rollouts: tt.list}}
 		in.Source.Revision.Commit = "now"
-		if is := strings.Join(plan.OlderCommits(&in), " "); is != tt.want {
+		if is := plan.OlderCommits(&in); !slices.Equal(is, strings.Fields(tt.want)) {
 			t.Errorf("%s: it asks for %q, want %q", tt.name, is, tt.want)
 		}
 	}

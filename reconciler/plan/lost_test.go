@@ -268,6 +268,7 @@ func TestWhatIsRecordedInRounds(t *testing.T) {
 			}},
 			{files: twin.Texts{"p.yaml": sends("p", "eu, us", "", deployments)}},
 			{files: twin.Texts{"waybill.yaml": config(""), "p.yaml": byRoom}},
+			{files: twin.Texts{"waybill.yaml": config("descheduler: {enabled: true}"), "p.yaml": strings.Replace(byRoom, "eu, us", "none", 1)}},
 		}, `
 1
   eu: deployment.apps/web
@@ -279,6 +280,20 @@ func TestWhatIsRecordedInRounds(t *testing.T) {
 3
   eu: deployment.apps/web
   us: deployment.apps/web
+4
+  eu: 
+    held: it would lose all it holds, 1 of 1 object
+      deployment.apps/web: it fits no cluster: 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.
+  us: 
+    held: it would lose all it holds, 1 of 1 object
+      deployment.apps/web: it fits no cluster: 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.
+  left: deployment.apps/web in eu, kept true ClusterHeld
+  left: deployment.apps/web in us, kept true ClusterHeld
+  unschedulable: PropagationPolicy shop/p cannot place Deployment.apps/shop/web:
+    0/2 clusters are available:
+    2 cluster(s) did not match the placement cluster affinity constraint.;
+    it leaves its clusters
+  unknown-cluster: PropagationPolicy shop/p names the cluster "none", which is not registered
 `},
 		{"remedies", []round{
 			{files: twin.Texts{"waybill.yaml": config(""), "c.yaml": cluster("eu", "", "") + room + cluster("us", "", ""), "r.yaml": remedy}},

@@ -191,7 +191,7 @@ func TestMovesGoOnInRounds(t *testing.T) {
 `},
 		{"nobody is asked how copies are", []round{
 			{files: with(files, twin.Texts{"waybill.yaml": config("publish: {moves: {wait: 5m, timeout: 0s}}")})},
-			{files: to("us", ""), edit: seen("eu")},
+			{files: to("us", "")}, {minutes: 1, edit: seen("eu")},
 		}, `
 1
   ap: 
@@ -200,6 +200,11 @@ func TestMovesGoOnInRounds(t *testing.T) {
 2
   us: deployment.apps/web
   move: deployment.apps/web from eu to [us] by time: NewCopiesGivenTime until 12:05, 5m0s, began false
+  leaving: deployment.apps/web from eu since 12:00, allowed false
+  left: deployment.apps/web in eu, kept true NewCopiesGivenTime
+  again at 12:05, awaits false
+3
+  move: deployment.apps/web from eu to [us] by time: NewCopiesGivenTime until 12:05, 0s, began true
   leaving: deployment.apps/web from eu since 12:00, allowed false
   left: deployment.apps/web in eu, kept true NewCopiesGivenTime
   again at 12:05, awaits false

@@ -100,9 +100,21 @@ func TestWhatIsNotListedStays(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("it says %v", p.Diags)
 	}
+	_, less, _ := strings.Cut(p.Diags[i].Hint, guard.AllowTrailer+": ") // of two clusters
+	if less, _, _ = strings.Cut(less, `"`); less == "" {
+		t.Fatalf("it hints: %s", p.Diags[i].Hint)
+	}
 	p = next(without, func(in *plan.Input) { in.Allow.Named = "0123456789abcdef" })
 	if x := where(&p, ref("x")); len(x) != 3 {
 		t.Errorf("something else is allowed, and x stays in %q", x)
+	}
+	p = next(without, func(in *plan.Input) { in.Allow.Named = less })
+	if x := where(&p, ref("x")); len(x) != 3 {
+		t.Errorf("it is allowed to go from two clusters, and x stays in %q", x)
+	}
+	p = next(without, func(in *plan.Input) { delete(in.Published, "us"); in.Allow.Named = less })
+	if x := where(&p, ref("x")); len(x) > 0 {
+		t.Errorf("it is allowed to go from two clusters, which have it, and x stays in %q", x)
 	}
 	p = next(without, func(in *plan.Input) { in.Allow.Named = guard.AllowAll })
 	if x, own := where(&p, ref("x")), where(&p, ref("own")); len(x)+len(own) > 0 {

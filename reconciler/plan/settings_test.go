@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,5 +150,18 @@ func TestWhatWaitsIsSaid(t *testing.T) {
 	d, hint := p.Diags[i], "look at the new copies; to give the old one up, annotate Deployment.apps/shop/web with waybill.dev/move: direct"
 	if d.Message != copies || d.Severity != diag.Warning || d.Hint != hint {
 		t.Errorf("it says %v", d)
+	}
+}
+
+// Argo CD is said to apply what SOPS encrypted as it is.
+func TestWhatArgoCDCannotDecryptIsSaid(t *testing.T) {
+	const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\n" +
+		"stringData: {k: 'ENC[AES256_GCM,data:x,type:str]'}\nsops: {mac: 'ENC[x]', version: 3.9.0}\n"
+	p := planned(t, twin.Texts{
+		"waybill.yaml": config("publish: {hooks: argocd}"), "s.yaml": secret, "a.yaml": configMap("a"),
+		"p.yaml": strings.Replace(policy, "kind: ConfigMap}], placement: {}", "kind: Secret}], placement: {clusterAffinity: {clusterNames: [us]}}", 1),
+	}, func(*plan.Input) {})
+	if is := messages(&p, diag.NotDecrypted); len(is) != 1 || !strings.HasPrefix(is[0], "the branches of us hold documents that SOPS encrypted") {
+		t.Errorf("it says %q of %v", is, p.Diags)
 	}
 }

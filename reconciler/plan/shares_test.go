@@ -151,6 +151,18 @@ func TestSharesInRounds(t *testing.T) {
   asks: horizontalpodautoscaler.autoscaling/web of [eu us]
   again at never, awaits false
 `},
+		{"an autoscaler comes where Flux applies", []round{
+			{files: with(files, twin.Texts{"waybill.yaml": strings.Replace(noMoves, "appliedBy: waybill", "appliedBy: flux", 1)})},
+			{files: twin.Texts{"h.yaml": scaler("8")}},
+		}, `
+1
+  ap: 
+  eu: deployment.apps/web
+  us: deployment.apps/web
+2
+  hpa-handover: FederatedHPA shop/web waits in eu, us:
+    Flux applies Deployment.apps/shop/web there with spec.replicas, and would leave them to become 1
+`},
 		{"the host of a virtual cluster is gone", []round{
 			{files: with(files, twin.Texts{"c.yaml": wide, "p.yaml": sends("p", "eu, us, ve", "", deployments)})},
 			{files: twin.Texts{"c.yaml": strings.Replace(wide, "virtual-of: us", "virtual-of: gone", 1), "a.yaml": web("6")}},
