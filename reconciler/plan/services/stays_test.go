@@ -255,9 +255,8 @@ derived  [] ServiceExport shop/api wrong false
 	}
 }
 
-// settled says what is exchanged by a source, in clusters that had every Service.
-func settled(t *testing.T, text string, edit func(*manifest.Input)) string {
-	t.Helper()
+// writingOf is what is written of a source, in clusters of which the first had every Service.
+func writingOf(text string) manifest.Input {
 	set, objects, _ := policies.Load(object.Decode("all.yaml", []byte(text)).Objects, nil)
 	objects, _ = rules.WithDerived(objects, rules.Derive)
 	render.SortObjects(objects)
@@ -265,7 +264,7 @@ func settled(t *testing.T, text string, edit func(*manifest.Input)) string {
 	for _, o := range objects {
 		in.Templates = append(in.Templates, template.New(o, &template.Memo{}))
 	}
-	writing := manifest.Input{
+	return manifest.Input{
 		Policies: in.Policies, Decisions: schedule.Decide(in).Decisions, Config: render.DefaultConfig(), OnBranch: true, Memo: &manifest.Memo{},
 		Before: manifest.Before{
 			Had:       func(r object.Ref) func(int) bool { return func(i int) bool { return r.Kind == "Service" && i == 0 } },
@@ -275,12 +274,18 @@ func settled(t *testing.T, text string, edit func(*manifest.Input)) string {
 			HoldsData: func(object.Ref, int) bool { return false },
 		},
 	}
+}
+
+// settled says what is exchanged by a source, in clusters that had every Service.
+func settled(t *testing.T, text string, edit func(*manifest.Input)) string {
+	t.Helper()
+	writing := writingOf(text)
 	if edit != nil {
 		edit(&writing)
 	}
 	written, exchange, _ := services.Write(writing)
 	blobs := written.Blobs
-	laying := layout.Input{Rows: written.Rows, Blobs: &blobs, Flux: make([]tree.Flux, 4), Virtual: in.Policies.Virtual}
+	laying := layout.Input{Rows: written.Rows, Blobs: &blobs, Flux: make([]tree.Flux, 4), Virtual: writing.Policies.Virtual}
 	for i := range laying.Rows { // what is not known is not there
 		row := &laying.Rows[i]
 		for cluster := range row.Unwritten().All() {
@@ -320,6 +325,9 @@ func settled(t *testing.T, text string, edit func(*manifest.Input)) string {
 			}
 			b.WriteString("\n")
 		}
+	}
+	for _, booked := range laid.Booked() {
+		fmt.Fprintf(&b, "%v have %v in their books\n", booked.Clusters, booked.Services)
 	}
 	return b.String()
 }
