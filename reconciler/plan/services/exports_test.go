@@ -158,21 +158,21 @@ derived zeta [] ServiceExport shop/api wrong false
 `,
 		},
 		{
-			"types differ, and endpoints are applied", pulled, exported + imported("api", "") + toAP + overridden("a", "us", "/spec/clusterIP", "None"),
+			"types differ, and endpoints are applied", pulled, exported + imported("api", "") + toAP + overridden("a", "eu", "/spec/clusterIP", "None"),
 			applied, `
 derived-api in 0: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
-derived-api in 1: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
-derived-api in 2: [clusterIP:None ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
+derived-api in 1: [clusterIP:None ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
+derived-api in 2: [ports:[[name:http port:80 protocol:TCP]] type:ClusterIP]
 warning export-conflict ServiceExport shop/api:
   TypeConflict:
-  Service/shop/api exported by ap and us differ in type:
-  with a cluster IP in ap, headless in us;
-  no endpoint of us is imported
+  Service/shop/api exported by ap and eu differ in type:
+  with a cluster IP in ap, headless in eu;
+  no endpoint of eu is imported
 derived derived-api [] ServiceExport shop/api wrong false
-  in ap: exports true imports true, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in us
-  in eu: exports true imports false, True Valid, conflict False NoConflicts 
-  in us: exports true imports false, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in us
-[eu] have [shop/api] in their books
+  in ap: exports true imports true, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
+  in eu: exports true imports false, True Valid, conflict True TypeConflict type: with a cluster IP in ap, headless in eu
+  in us: exports true imports false, True Valid, conflict False NoConflicts 
+[us] have [shop/api] in their books
 `,
 		},
 		{"two ways", pulled, exported + native, applied, `
