@@ -119,7 +119,7 @@ func TestWhatGoesAlongIsTreatedAsWhatNeedsIt(t *testing.T) {
 			d := r.Find(ref)
 			spec := &d.Binding.Spec
 			says := spec.PreserveResourcesOnDeletion != nil && *spec.PreserveResourcesOnDeletion
-			if d.Preserved() != tt.preserves || d.Overwrites() != tt.writes || says != tt.preserves || (spec.ConflictResolution == karmada.ConflictOverwrite) != tt.writes {
+			if d.Preserved() != tt.preserves || d.Overwrites() != tt.writes || says != tt.preserves || spec.PreserveResourcesOnDeletion != nil && !says || (spec.ConflictResolution == karmada.ConflictOverwrite) != tt.writes {
 				t.Errorf("%s: %s is preserved: %t, overwrites: %t, and its binding says %+v", tt.name, ref, d.Preserved(), d.Overwrites(), spec)
 			}
 		}

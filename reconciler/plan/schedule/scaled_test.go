@@ -55,6 +55,7 @@ func TestWhatAFederatedHPABecomes(t *testing.T) {
 		nowhere  = "placement: {clusterAffinity: {clusterNames: [ap]}}"
 		unbound  = "---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: u, namespace: a}\nspec: {resourceSelectors: [{apiVersion: v1, kind: Secret}], placement: {}}\n"
 		own      = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: own, namespace: a}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, maxReplicas: 3}\n"
+		cron     = "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly, namespace: a}\nspec: {schedule: '0 8 * * *'}\n"
 		deployed = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: more, namespace: a}\n"
 	)
 	// strict is a policy with spread constraints that cannot act at once.
@@ -113,6 +114,9 @@ func TestWhatAFederatedHPABecomes(t *testing.T) {
 			"placed eu:10 by eu; placed eu:4..20", "hpa-handover",
 		},
 		{"it is gone, and replicas are again as written", web + scaler(4, 20) + policy(divided), web + policy(divided), nil, "placed eu:5 us:5", "hpa-handover"},
+		{
+			"it comes with something that is behind it", "", web + cron + scaler(4, 20) + policy(inEU), nil, "placed eu:10 by eu; placed eu:4..20", "",
+		},
 		{
 			"it comes with something that is placed, too", "", web + deployed + scaler(4, 20) + policy(inEU), nil, "placed eu:10 by eu; placed eu:4..20", "",
 		},

@@ -137,6 +137,9 @@ func TestWhatTwoNeedStaysIfEitherKeeps(t *testing.T) {
 			if want := keeps != "neither"; d.Ref().Name == "settings" && d.Sent != (schedule.Sent{Overwrite: want, Preserve: want}) {
 				t.Errorf("%s keeps: the settings are sent %+v", keeps, d.Sent)
 			}
+			if d.Ref().Name == "settings" && len(d.RequiredBy) != 2 {
+				t.Errorf("%s keeps: the settings are needed by %v", keeps, d.RequiredBy)
+			}
 		}
 		if got := summary(&r); !strings.Contains(got, "settings placed") {
 			t.Fatal(got)
@@ -412,6 +415,9 @@ func TestABrokenPlacementIsReportedOnce(t *testing.T) {
 	r := decide(t, fleet+web+"---"+strings.Replace(deployment, "name: web", "name: db", 1)+broken, &state.State{})
 	if got := summary(&r); got != "settings unclaimed; db kept; web kept" || !slices.Equal(said(r.Diags), []string{"bad-placement"}) {
 		t.Errorf("it decides %s, and says %v", got, r.Diags)
+	}
+	if d := r.Find(webRef); d.Reason != "SchedulerError" || d.Message != "the policy's placement has an error" {
+		t.Errorf("it is kept for %s: %s", d.Reason, d.Message)
 	}
 }
 
