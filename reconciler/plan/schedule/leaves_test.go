@@ -177,8 +177,7 @@ func TestWorkLeavesClusters(t *testing.T) {
 			"placed eu:10", "placed eu:10", "none", "", false, 0,
 		},
 		{
-			"it is elsewhere as well, and gains nothing",
-			[]plan{{source: fleet + web + policy(both)}, {source: tainted("eu") + web + policy(both)}},
+			"it is elsewhere as well, and gains nothing", []plan{{source: fleet + web + policy(both)}, {source: tainted("eu") + web + policy(both)}},
 			"placed us:10 leaves eu for  recorded 1", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{
