@@ -167,8 +167,7 @@ func TestWorkLeavesClusters(t *testing.T) {
 			"placed us:10 leaves eu for us recorded 1", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{
-			"nobody says whether it fails",
-			[]plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), seen: evict.Evidence{webRef: {}}}},
+			"nobody says whether it fails", []plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), seen: evict.Evidence{webRef: {}}}},
 			"placed eu:10", "placed eu:10", "none", "health-unknown", false, 0,
 		},
 		{
