@@ -14,6 +14,7 @@ import (
 func TestCausesInRounds(t *testing.T) {
 	strict := config("guard: {maxRemoved: 0, maxRemovedPercent: 1}, publish: {moves: {wait: 0s, timeout: 0s}}")
 	const namespace = "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n"
+	const role = "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: reads}, rules: []}\n"
 	const repository = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: charts, namespace: shop}\n" +
 		"spec: {url: 'https://charts.example'}\n"
 	byRepository := strings.Replace(helmRelease("web"), "chart: ./chart, sourceRef: {kind: GitRepository, name: fleet}",
@@ -65,6 +66,24 @@ func TestCausesInRounds(t *testing.T) {
       helmrepository.source.toolkit.fluxcd.io/charts: only releases use it, which are rendered here
   left: helmrepository.source.toolkit.fluxcd.io/charts in eu, kept true 
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "eu", made from "web"
+`},
+		{"a cluster becomes a virtual one, which shares it with its host", []round{
+			{files: with(files, twin.Texts{
+				"c.yaml": threeOfAll + cluster("ve", "", ""), "a.yaml": role + another("a"),
+				"q.yaml": ofAll(sends("r", "us, ve", "", "rbac.authorization.k8s.io/v1 ClusterRole")),
+			})},
+			{files: twin.Texts{"c.yaml": threeOfAll + cluster("ve", "waybill.dev/virtual-of: us", "")}},
+		}, `
+1
+  ap: 
+  eu: configmap/a configmap/stays
+  us: clusterrole.rbac.authorization.k8s.io/reads
+  ve: clusterrole.rbac.authorization.k8s.io/reads
+2
+  ve: 
+    held: it would lose all it holds, 1 of 1 object
+      clusterrole.rbac.authorization.k8s.io/reads: it could not be written for this cluster
+  left: clusterrole.rbac.authorization.k8s.io/reads in ve, kept true ClusterHeld
 `},
 		{"an override of a release fails", []round{
 			{files: with(files, twin.Texts{
@@ -277,7 +296,32 @@ func TestUnlistedInRounds(t *testing.T) {
 		"waybill.yaml": used, "c.yaml": threeOfAll, "n.yaml": namespace, "clusters/eu/stays.yaml": strings.ReplaceAll(stays, "shop", "blog"),
 		"a.yaml": workload("Deployment", "web", "", ""), "s.yaml": settings, "p.yaml": sends("p", "eu", deps, deployments),
 	}
+	forNamespaces := func(clusters string) string { return ofAll(sends("n", clusters, "", "v1 Namespace")) }
 	tellAll(t, []story{
+		{"a workload, whose namespace goes elsewhere", []round{
+			{files: with(files, twin.Texts{"waybill.yaml": config("publish: {moves: {wait: 0s, timeout: 0s}}"), "q.yaml": forNamespaces("eu")})},
+			{files: twin.Texts{"a.yaml": "", "q.yaml": forNamespaces("us")}, edit: func(in *plan.Input) {
+				in.Unlisted = []state.Unlisted{{Object: web, File: "a.yaml"}}
+				in.Allow.Named = guard.OfCluster("eu")
+			}},
+		}, `
+1
+  ap: 
+  eu: namespace/shop configmap/stays configmap/settings deployment.apps/web
+  us: 
+2
+  left: namespace/shop in eu, kept true StillNeeded
+  left: namespace/shop in us, kept false WouldBeTwice
+  left: configmap/settings in eu, kept true StillNeeded
+  left: deployment.apps/web in eu, kept true NotListed
+  unlisted: deployment.apps/web 
+  unlisted-stays: what an earlier version of Waybill delivered and no kustomization lists stays as it was published:
+    Deployment.apps/shop/web
+  waits: Namespace/shop stays as it is in every cluster
+    because it would be in two places until all of it can be carried out:
+    what stays there needs it in eu
+  selects-nothing: PropagationPolicy shop/p selects no object of the source that a policy may place
+`},
 		{"a workload", []round{{files: files}, {files: twin.Texts{"a.yaml": ""}, edit: func(in *plan.Input) {
 			in.Unlisted = []state.Unlisted{{Object: web, File: "a.yaml"}}
 		}}}, `

@@ -197,6 +197,78 @@ func TestWhatIsRememberedInRounds(t *testing.T) {
   waits-for-held: Deployment.apps/shop/api, Deployment.apps/shop/web stay as they are in every cluster:
     a held cluster would have to take its part of them first
 `},
+		{"one that never rendered, while a cluster is held", []round{
+			{files: with(files, twin.Texts{"db.yaml": release("db", "", "fails: true, from: b")})}, {files: twin.Texts{"a.yaml": release("web", "", "")}},
+		}, `
+1
+  ap: 
+  eu: deployment.apps/api deployment.apps/own deployment.apps/web
+  us: 
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/db [] of "", made from "b"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
+  not-rendered: HelmRelease.helm.toolkit.fluxcd.io/shop/db for clusters like eu:
+    its values say so
+2
+  eu: deployment.apps/own deployment.apps/web
+    held: it would lose 1 of 3 objects; the guard allows 0
+      deployment.apps/api: HelmRelease.helm.toolkit.fluxcd.io/shop/api, which rendered it, is no longer in the source
+  left: deployment.apps/api in eu, kept true ClusterHeld
+  release: helmrelease.helm.toolkit.fluxcd.io/db [] of "", made from "b"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
+  not-rendered: HelmRelease.helm.toolkit.fluxcd.io/shop/db for clusters like eu:
+    its values say so
+`},
+		{"it fails, and nobody knew what it was made from", []round{
+			{files: with(files, twin.Texts{"a.yaml": release("web", "", "from: ''") + release("api", "", "")})},
+			{files: twin.Texts{"a.yaml": release("web", "", "fails: true, from: ''")}},
+		}, `
+1
+  ap: 
+  eu: deployment.apps/api deployment.apps/own deployment.apps/web
+  us: 
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from ""
+2
+  eu: deployment.apps/own deployment.apps/web
+    held: it would lose 1 of 3 objects; the guard allows 0
+      deployment.apps/api: HelmRelease.helm.toolkit.fluxcd.io/shop/api, which rendered it, is no longer in the source
+  left: deployment.apps/api in eu, kept true ClusterHeld
+  left: deployment.apps/web in eu, kept true ReleaseNotRendered
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from ""
+  not-rendered: HelmRelease.helm.toolkit.fluxcd.io/shop/web for clusters like eu:
+    its values say so
+`},
+		{"another cluster is held than the one in whose folder it is", []round{
+			{files: with(files, twin.Texts{
+				"waybill.yaml": config("guard: {maxRemoved: 1, maxRemovedPercent: 1}"), "b.yaml": another("b") + another("c") + another("d"),
+				"q.yaml": sends("q", "us", "", "v1 ConfigMap"),
+			})},
+			{files: twin.Texts{"b.yaml": another("b"), "clusters/eu/own.yaml": release("own", "", "is: shop, from: b")}},
+		}, `
+1
+  ap: 
+  eu: deployment.apps/api deployment.apps/own deployment.apps/web
+  us: configmap/b configmap/c configmap/d
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/own] of "eu", made from "own"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
+2
+  eu: deployment.apps/api deployment.apps/shop deployment.apps/web
+  us: configmap/b
+    held: it would lose 2 of 3 objects; the guard allows 1
+      configmap/c: it is no longer in the source
+      configmap/d: it is no longer in the source
+  left: configmap/c in us, kept true ClusterHeld
+  left: configmap/d in us, kept true ClusterHeld
+  release: helmrelease.helm.toolkit.fluxcd.io/api [Deployment.apps/shop/api] of "", made from "api"
+  release: helmrelease.helm.toolkit.fluxcd.io/own [Deployment.apps/shop/shop] of "eu", made from "b"
+  release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
+`},
 		{"it draws from another key", []round{
 			{files: drawn, edit: draws(key, false)}, {edit: draws(other, false)}, {edit: draws(other, true)},
 			{edit: draws(draw.Key{}, false)},

@@ -32,6 +32,8 @@ func TestSharesInRounds(t *testing.T) {
 	moves := config("publish: {appliedBy: waybill, moves: {wait: 5m, timeout: 10m}}")
 	files := twin.Texts{"waybill.yaml": noMoves, "c.yaml": threeOfAll, "a.yaml": web("4"), "p.yaml": shares("eu, us", "")}
 	wide := threeOfAll + cluster("ve", "waybill.dev/virtual-of: us", "")
+	unequal := strings.Replace(shares("eu, us", ""), "Preference: Weighted}", "Preference: Weighted, weightPreference: {staticWeightList: [\n"+
+		"  {targetCluster: {clusterNames: [eu]}, weight: 3}, {targetCluster: {clusterNames: [us]}, weight: 1}]}}", 1)
 	writtenOut := with(files, twin.Texts{"a.yaml": settings, "p.yaml": sends("q", "eu, us", suspendUS, "v1 ConfigMap")})
 	tellAll(t, []story{
 		{"one cluster cannot be written for", []round{
@@ -60,6 +62,25 @@ func TestSharesInRounds(t *testing.T) {
 `},
 		{"one cluster cannot be written for, and replicas stay", []round{
 			{files: files}, {files: twin.Texts{"a.yaml": strings.Replace(web("4"), "image: x", "image: y", 1), "o.yaml": broken("us")}},
+		}, `
+1
+  ap: 
+  eu: deployment.apps/web
+  us: deployment.apps/web
+2
+  eu: deployment.apps/web
+  left: deployment.apps/web in us, kept true OverrideFails
+  override-failed: OverridePolicy shop/o rule 0 cannot be applied to Deployment.apps/shop/web:
+    applying plaintext[0]:
+    /spec/none/of/it:
+    replace operation does not apply:
+    doc is missing path:
+    /spec/none/of/it:
+    missing value (clusters us)
+`},
+		{"one cluster cannot be written for, whose part is another one", []round{
+			{files: with(files, twin.Texts{"p.yaml": unequal})},
+			{files: twin.Texts{"a.yaml": strings.Replace(web("4"), "image: x", "image: y", 1), "o.yaml": broken("us")}},
 		}, `
 1
   ap: 
