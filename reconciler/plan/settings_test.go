@@ -165,3 +165,21 @@ func TestWhatArgoCDCannotDecryptIsSaid(t *testing.T) {
 		t.Errorf("it says %q of %v", is, p.Diags)
 	}
 }
+
+// What hands replicas over matters on branches alone: in a folder an autoscaler comes with its workload, whatever was there.
+func TestNobodyHandsReplicasOverInAFolder(t *testing.T) {
+	const scaler = "apiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata: {name: web, namespace: shop}\n" +
+		"spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 4, maxReplicas: 8}\n"
+	files := twin.Texts{
+		"waybill.yaml": config("publish: {appliedBy: flux}"), "web.yaml": workload("Deployment", "web", "", ""), "p.yaml": sends("p", "eu", "", deployments),
+	}
+	before := planned(t, files, func(*plan.Input) {})
+	for medium, want := range map[plan.Medium]int{plan.Folder: 0, plan.Branch: 1} {
+		p := planned(t, with(files, twin.Texts{"h.yaml": scaler}), func(in *plan.Input) {
+			in.Medium, in.State, in.Published = medium, decoded(t, before.State), published(&before)
+		})
+		if is := messages(&p, diag.HPAHandover); len(is) != want {
+			t.Errorf("it says %q", is)
+		}
+	}
+}

@@ -48,6 +48,9 @@ func TestOlderVersionsStandInRounds(t *testing.T) {
 		"c.yaml": tiered("base") + cluster("ve", "", ""), "p.yaml": strings.Replace(divided, "eu, us", "eu, us, ve", 1),
 		"s.yaml": careful("", "eu", "us, ve"),
 	}
+	const gold = "---\napiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: o, namespace: shop}\n" +
+		"spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}],\n" +
+		" overrideRules: [{overriders: {plaintext: [{path: /metadata/annotations/tier, operator: add, value: gold}]}}]}\n"
 	var known state.State
 	was := map[string]*files.Folder{}
 	remembered := func(in *plan.Input) {
@@ -307,6 +310,40 @@ func TestOlderVersionsStandInRounds(t *testing.T) {
     us: then Pending shows commit-2
   again at 12:00:01, awaits true
 `},
+		{"replicas are divided, the override is gone in the new version, and so is what a cluster had", goesOut(
+			twin.Texts{"p.yaml": divided, "o.yaml": gold}, round{files: twin.Texts{"a.yaml": imaged, "o.yaml": ""}},
+			round{edit: func(in *plan.Input) { in.Published["us"] = tree.Published{Built: files.NewFolder(nil)} }}, round{edit: func(in *plan.Input) {
+				if e, _ := in.Published["us"].Built.Lookup(tree.Path(web)); e.Blob == nil || !strings.Contains(textOf(t, e.Blob), "tier: gold") {
+					t.Errorf("us has the older version without its override: %v", e.Blob)
+				}
+			}},
+		), `
+1
+  eu: deployment.apps/web
+  us: deployment.apps/web
+2
+  rollout: shop/p Done of commit-2 to commit-2
+3
+  eu: deployment.apps/web
+  left: deployment.apps/web in us, kept true WaitsForStage
+  rollout: shop/p Updating of commit-2 to commit-3
+    eu: first Released shows commit-3
+    us: then Pending shows commit-2
+  again at 12:00:01, awaits true
+4
+  us: deployment.apps/web
+  left: deployment.apps/web in us, kept true WaitsForStage
+  rollout: shop/p Soaking of commit-2 to commit-3
+    eu: first Healthy shows commit-3
+    us: then Pending shows commit-2
+  again at 12:00:01, awaits true
+5
+  left: deployment.apps/web in us, kept true WaitsForStage
+  rollout: shop/p Soaking of commit-2 to commit-3
+    eu: first Healthy shows commit-3
+    us: then Pending shows commit-2
+  again at 12:05, awaits true
+`},
 		{"what was published last is not recorded", goesOut(
 			twin.Texts{}, round{files: changed, edit: remembered}, round{edit: forgotten}, round{minutes: 1}, round{minutes: 30},
 		), `
@@ -345,4 +382,14 @@ func TestOlderVersionsStandInRounds(t *testing.T) {
   again at 12:31:01, awaits true
 `},
 	})
+}
+
+// textOf is what a file says.
+func textOf(t *testing.T, b *files.Blob) string {
+	t.Helper()
+	text, err := b.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
