@@ -118,6 +118,7 @@ func TestWhenItLeaves(t *testing.T) {
 		{"another cluster moved in this second", world{clusters: "eu:bad us", record: failover.Record{Moved: now}, before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits Paced; timed, in 1s"},
 		{"another cluster moved in this second, and it waits for its turn", world{clusters: "eu:bad us", record: failover.Record{Moved: now}, before: waits(in("eu"), state.WaitsForCluster), goes: "us"}, "tasks [] begun [] over [] waits OthersMoveFirst; timed, in 1s"},
 		{"another cluster is left first", world{clusters: "ap:bad eu:bad us", oneIn: 3, beside: in("us", task("ap", time.Minute)), before: in("eu"), goes: "us"}, "tasks [] begun [] over [] waits OthersMoveFirst; timed"},
+		{"it waits for its turn in one cluster, and has nowhere to go from another", world{clusters: "ap:bad eu:seen us", record: failover.Record{Moved: now}, before: in("ap eu us"), goes: "us"}, "tasks [] begun [] over [] waits Paced; timed, in 1s"},
 		{"its cluster is being left, and something moved in this second", world{clusters: "eu:bad us", record: failover.Record{Moved: now}, beside: in("us", task("eu", time.Minute)), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []; timed"},
 		{"it fails, and another cluster moved in this second", world{clusters: "eu us", policy: fails(), record: failover.Record{Moved: now}, seen: sick(time.Minute, "eu"), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []; timed, awaits"},
 		{"it fails, and another cluster is left first", world{clusters: "ap:bad eu us", oneIn: 3, policy: fails(), beside: in("us", task("ap", time.Minute)), seen: sick(time.Minute, "eu"), before: in("eu"), goes: "us"}, "tasks [eu] begun [eu] over []; timed, awaits"},
@@ -220,6 +221,7 @@ func TestTurns(t *testing.T) {
 	}{
 		{"by name", "ap:bad eu:bad us", nil, "ap"},
 		{"nothing is in the first", "ap:bad eu:bad us", in("eu"), "eu"},
+		{"the first has a taint that drives nothing out", "ap:soft eu:bad us", nil, "eu"},
 		{"something is in both", "ap:bad eu:bad us", in("ap eu"), "ap"},
 		{"the second is left already", "ap:bad eu:bad us", in("us", task("eu", time.Minute)), "eu"},
 		{"the second was left, and has what stays for good", "ap:bad eu:bad us", in("us", stays), "ap"},
@@ -341,6 +343,16 @@ func TestWhoStaysInAGroup(t *testing.T) {
 	on, off := world{clusters: "eu"}, world{clusters: "eu", off: true, before: in("eu", task("us", 0))}
 	if !on.evictor().StaysInGroup() || off.evictor().StaysInGroup() || (*failover.Evictor)(nil).StaysInGroup() {
 		t.Error("it stays where nothing fails over, or does not where it does")
+	}
+	var none *failover.Evictor
+	w := world{clusters: "eu:bad us", before: in("eu", task("us", time.Minute)), goes: "us"}
+	item := w.item()
+	if m, _ := none.Resume(&item, none.Start()); m != nil {
+		t.Errorf("where nothing fails over it %s", summary(m))
+	}
+	given := &failover.Moves{Tasks: []evict.Task{task("ap", 0)}}
+	if m, p := none.Begin(&item, given, none.Start(), w.try); m != given || again(p.Recheck) != "" {
+		t.Errorf("where nothing fails over it %s", summary(m))
 	}
 	if failover.New(failover.Input{}) != nil {
 		t.Error("without settings there is an evictor")

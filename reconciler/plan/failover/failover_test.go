@@ -29,7 +29,7 @@ var (
 )
 
 // world is what a case is about: words like "eu", "us:bad" (tainted), "us:seen" (tainted by what was observed), "us:bad+seen",
-// "ap:unready" and "inner@us", a virtual one of us, are clusters.
+// "us:soft" (tainted so that nothing new comes), "ap:unready" and "inner@us", a virtual one of us, are clusters.
 type world struct {
 	clusters string
 	off      bool
@@ -64,6 +64,8 @@ func (w *world) evictor() *failover.Evictor {
 				at := metav1.NewTime(now.Add(-time.Minute))
 				c.Spec.Taints = append(c.Spec.Taints, corev1.Taint{Key: is, Effect: corev1.TaintEffectNoExecute, TimeAdded: &at})
 				marks[name] = append(marks[name], fleet.Mark{Key: is, Effect: corev1.TaintEffectNoExecute, Policy: true, Observed: is == "seen"})
+			case "soft":
+				c.Spec.Taints = append(c.Spec.Taints, corev1.Taint{Key: is, Effect: corev1.TaintEffectNoSchedule})
 			case "unready":
 				c.Status.Conditions = []metav1.Condition{{Type: karmada.ConditionReady, Status: metav1.ConditionFalse}}
 			}
