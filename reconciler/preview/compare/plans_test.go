@@ -17,6 +17,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/preview/compare"
 	"github.com/waybill-dev/waybill/reconciler/versions"
 	"github.com/waybill-dev/waybill/render/cache"
+	"github.com/waybill-dev/waybill/render/renderer"
+	"github.com/waybill-dev/waybill/render/worker"
 	"github.com/waybill-dev/waybill/test/twin"
 )
 
@@ -42,6 +44,8 @@ func fixtureOf(t *testing.T, path string) fixture {
 			f.base[name] = twin.File(file.Data)
 		case "head":
 			f.head[name] = twin.File(file.Data)
+		case "both":
+			f.base[name], f.head[name] = twin.File(file.Data), twin.File(file.Data)
 		}
 	}
 	return f
@@ -64,7 +68,7 @@ func (f *fixture) asked(t *testing.T, within compare.Scope) (preview.Comparison,
 	repo := twin.New("fleet")
 	repo.Write("main", "base", f.base.Folder())
 	r := &reconciler.Reconciler{
-		Seen: reconciler.NewCache(), Source: repo, Target: repo, Cache: cache.Memory(),
+		Seen: reconciler.NewCache(), Source: repo, Target: repo, Cache: cache.Memory(), Engine: renderer.New(&worker.Local{Handler: renders}, nil),
 		Now: func() time.Time { return time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC) },
 	}
 	if _, err := r.Publish(t.Context(), "main"); err != nil {
