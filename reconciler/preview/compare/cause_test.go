@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/ingress"
 	"github.com/waybill-dev/waybill/policies/karmada"
+	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/render/object"
@@ -38,6 +40,19 @@ func TestWhyNamesEveryCause(t *testing.T) {
 		d.Message = message
 		return d
 	}
+	done := func(d *plan.Decision, message string) *plan.Decision {
+		d.Reason = string(place.Success)
+		return told(d, message)
+	}
+	lacks := func(d *plan.Decision, is bool) *plan.Decision {
+		d.Backends = map[string]ingress.Found{"eu": {Lacks: is}}
+		return d
+	}
+	rendered := func(d *plan.Decision) *plan.Decision {
+		d.Template.Part = &template.Part{Release: web("1")}
+		return d
+	}
+	changed := item{changed: []byGroup[*content]{{groups: []int{0}}}}
 	moved, gone, come := item{added: []int{0}, removed: []int{0}}, item{removed: []int{0}}, item{added: []int{0}}
 	for _, tt := range []struct {
 		name       string
@@ -59,6 +74,18 @@ func TestWhyNamesEveryCause(t *testing.T) {
 		{"other replicas by the fleet", item{}, decision(web("1"), policy("p", "x"), eu), decision(web("1"), policy("p", "x"), more), "placed otherwise by PropagationPolicy a/p (p.yaml:1)"},
 		{"a message", gone, decision(web("1"), policy("p", "x"), eu), told(decision(web("1"), policy("p", "x")), "0/2 clusters are available"), "placed otherwise by PropagationPolicy a/p (p.yaml:1); 0/2 clusters are available"},
 		{"a message that is gone", come, told(decision(web("1"), policy("p", "x")), "0/2 clusters are available"), decision(web("1"), policy("p", "x"), eu), "placed otherwise by PropagationPolicy a/p (p.yaml:1)"},
+		{"a message that was there before", gone, told(decision(web("1"), policy("p", "x"), eu), "0/2 clusters are available"), told(decision(web("1"), policy("p", "x")), "0/2 clusters are available"), "placed otherwise by PropagationPolicy a/p (p.yaml:1)"},
+		{"the message of a success", moved, decision(web("1"), policy("p", "x"), eu), done(decision(web("1"), policy("p", "x"), us), "it was placed"), "placed otherwise by PropagationPolicy a/p (p.yaml:1)"},
+		{"other clusters by the template", moved, decision(web("1"), policy("p", "x"), eu), decision(web("2"), policy("p", "x"), us), "placed otherwise by PropagationPolicy a/p (p.yaml:1); changed (web.yaml:1)"},
+		{"other replicas of a dependency by the template", item{}, decision(web("1"), nil, eu), decision(web("2"), nil, more), "changed (web.yaml:1)"},
+		{"claimed by none", gone, decision(web("1"), policy("p", "x"), eu), decision(web("1"), nil), "claimed by no policy, before by PropagationPolicy a/p (p.yaml:1)"},
+		{"claimed by none before", come, decision(web("1"), nil), decision(web("1"), policy("p", "x"), eu), "claimed by PropagationPolicy a/p, before by no policy (p.yaml:1)"},
+		{"a template that is rendered now", item{}, decision(web("1"), policy("p", "x"), eu), rendered(decision(web("2"), policy("p", "x"), eu)), "changed (web.yaml:1)"},
+		{"a template that is not rendered any more", item{}, rendered(decision(web("1"), policy("p", "x"), eu)), decision(web("2"), policy("p", "x"), eu), "changed (web.yaml:1)"},
+		{"a Service that is another one", changed, lacks(decision(web("1"), policy("p", "x"), eu), true), lacks(decision(web("1"), policy("p", "x"), eu), false), "a Service that it sends traffic to is another one, or is written otherwise"},
+		{"a Service, and the template", changed, lacks(decision(web("1"), policy("p", "x"), eu), true), lacks(decision(web("2"), policy("p", "x"), eu), false), "changed (web.yaml:1)"},
+		{"a Service, and nothing changes", come, lacks(decision(web("1"), policy("p", "x"), eu), true), lacks(decision(web("1"), policy("p", "x"), eu), false), "something in the cluster needs it now"},
+		{"nothing changes", item{}, decision(web("1"), policy("p", "x"), eu), decision(web("1"), policy("p", "x"), eu), ""},
 		{"a dependency that follows", moved, decision(web("1"), nil, eu), decision(web("1"), nil, us), "what needs it is placed otherwise"},
 		{"a Namespace that something needs", come, decision(web("1"), nil), decision(web("1"), nil), "something in the cluster needs it now"},
 		{"a Namespace that nothing needs", gone, decision(web("1"), nil), decision(web("1"), nil), "nothing in the cluster needs it any more"},

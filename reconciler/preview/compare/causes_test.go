@@ -1,157 +1,111 @@
 package compare
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/waybill-dev/waybill/policies"
 	"github.com/waybill-dev/waybill/policies/karmada"
-	"github.com/waybill-dev/waybill/policies/place"
 	"github.com/waybill-dev/waybill/policies/template"
 	"github.com/waybill-dev/waybill/reconciler/plan"
-	"github.com/waybill-dev/waybill/reconciler/preview"
-	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// TestWhatChangesOfWhatAReleaseRenders: the release itself, or what it is made from, which many have in common.
-func TestWhatChangesOfWhatAReleaseRenders(t *testing.T) {
-	release := func(spec string) *object.Object {
-		return one(t, "r.yaml",
-			"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop}\nspec: {"+spec+"}\n")
+// TestWhichEditsOfClustersAreNamed: those of the clusters in which it comes and goes before any other, and three at most.
+func TestWhichEditsOfClustersAreNamed(t *testing.T) {
+	cluster := func(name, labels string) *object.Object {
+		return one(t, name+".yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: "+name+", labels: {"+labels+"}}\n")
 	}
-	decision := func(r *object.Object, value string) *plan.Decision {
-		v := template.Variant{Object: one(t, "made.yaml",
-			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {v: "+value+"}\n")}
-		d := &plan.Decision{Template: &template.Template{Variant: v}, Targets: []karmada.TargetCluster{{Name: "eu"}}}
-		if r != nil {
-			d.Template.Part = &template.Part{Release: r}
+	relabelled := func(names ...string) edits {
+		e := edits{clusters: map[string]edit{}}
+		for _, name := range names {
+			e.clusters[name] = edit{base: cluster(name, "a: b"), head: cluster(name, "a: c"), what: name}
 		}
-		return d
+		return e
 	}
-	const chart, folder = "chart: {spec: {chart: ./web}}, interval: 1m", "path: ./apps, interval: 1m"
+	many := relabelled("eu")
+	many.clusters["eu"] = edit{base: cluster("eu", "a: b, b: b"), head: cluster("eu", "a: c, b: c"), what: "eu"}
+	many.clusters["us"] = edit{base: cluster("us", "a: b, b: b"), head: cluster("us", "a: c, b: c"), what: "us"}
+	const eu, me, us = "eu: metadata.labels.a goes from b to c (eu.yaml:3)", "me: metadata.labels.a goes from b to c (me.yaml:3)", "us: metadata.labels.a goes from b to c (us.yaml:3)"
+	for _, tt := range []struct {
+		name  string
+		edits edits
+		item  item
+		want  string
+	}{
+		{"none", relabelled(), item{added: []int{0}}, ""},
+		{"one that gets it", relabelled("eu", "us"), item{added: []int{0}}, eu},
+		{"one that loses it", relabelled("eu", "us"), item{removed: []int{1}}, us},
+		{"both", relabelled("eu", "me", "us"), item{added: []int{0}, removed: []int{1}}, eu + "; " + us},
+		{"one in which it stays", relabelled("eu", "me"), item{detached: []string{"me"}}, me},
+		{"others", relabelled("eu", "me"), item{added: []int{1}}, eu + "; " + me},
+		{"more than three", many, item{added: []int{0, 1}}, eu + "; eu: metadata.labels.b goes from b to c (eu.yaml:3); " + us},
+		{"more than three others", relabelled("eu", "me", "us", "zz"), item{}, eu + "; " + me + "; " + us},
+	} {
+		c := comparer{groups: []group{{names: []string{"eu"}}, {names: []string{"us"}}}}
+		w := why{comparer: &c, edits: tt.edits}
+		if got := said(w.ofClusters(&tt.item)); got != tt.want {
+			t.Errorf("%s: it is %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestWhichEditPlacesOtherwise: that of the policy before those of clusters, and these before anything else that steers.
+func TestWhichEditPlacesOtherwise(t *testing.T) {
+	at := func(kind, name, spec string) *object.Object {
+		return one(t, name+".yaml", "apiVersion: policy.karmada.io/v1alpha1\nkind: "+kind+"\nmetadata: {name: "+name+", namespace: a}\nspec: {"+spec+"}\n")
+	}
+	policy := at("PropagationPolicy", "p", "v: two")
+	ofPolicy := map[object.Ref]edit{policy.Ref(): {base: at("PropagationPolicy", "p", "v: one"), head: policy, what: "p", open: true}}
+	ofCluster := map[string]edit{"eu": {head: at("Cluster", "eu", "a: b"), what: "eu"}}
+	other := func(n string) edit { return edit{head: at("Remedy", n, "a: b"), what: n} }
+	head := &plan.Decision{Policy: &policies.Propagation{Object: policy}}
+	for _, tt := range []struct {
+		name  string
+		edits edits
+		want  string
+	}{
+		{"of its policy", edits{policies: ofPolicy, clusters: ofCluster, others: []edit{other("a")}}, "p: spec.v goes from one to two (p.yaml:4)"},
+		{"of a cluster", edits{clusters: ofCluster, others: []edit{other("a")}}, "eu is new (eu.yaml:1)"},
+		{"of something else", edits{others: []edit{other("a"), other("b")}}, "a is new (a.yaml:1); b is new (b.yaml:1)"},
+		{"of much else", edits{others: []edit{other("a"), other("b"), other("c"), other("d")}}, "a is new (a.yaml:1); b is new (b.yaml:1); c is new (c.yaml:1)"},
+		{"of nothing", edits{}, "placed otherwise by PropagationPolicy a/p (p.yaml:1)"},
+	} {
+		w := why{comparer: &comparer{}, edits: tt.edits}
+		if got := said(w.placedOtherwise(&item{}, head)); got != tt.want {
+			t.Errorf("%s: it is %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestWhyAnObjectChangesThatIsAsItWas: because of an edit of a cluster, before it is said that it follows something else.
+func TestWhyAnObjectChangesThatIsAsItWas(t *testing.T) {
+	o := one(t, "web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: a}\n")
+	same := &plan.Decision{Template: &template.Template{Variant: template.Variant{Object: o}}, Targets: []karmada.TargetCluster{{Name: "eu"}}}
+	cluster := one(t, "eu.yaml", "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\n")
+	const isNew = "Cluster eu is new (eu.yaml:1)"
 	for _, tt := range []struct {
 		name       string
 		base, head *plan.Decision
+		edited     bool // the cluster is
 		want       string
 	}{
-		{"the release", decision(release(chart), "1"), decision(release(chart+"0"), "2"),
-			"HelmRelease shop/web: spec.interval changes (r.yaml:4)"},
-		{"its chart", decision(release(chart), "1"), decision(release(chart), "2"), "rendered otherwise from chart ./web (r.yaml:1)"},
-		{"its folder", decision(release(folder), "1"), decision(release(folder), "2"), "rendered otherwise from the folder ./apps (r.yaml:1)"},
-		{"something else", decision(release("interval: 1m"), "1"), decision(release("interval: 1m"), "2"),
-			"rendered otherwise by HelmRelease shop/web (r.yaml:1)"},
-		{"a file is rendered now", decision(nil, "1"), decision(release(chart), "2"), "changed (made.yaml:1)"},
-		{"a file is no longer rendered", decision(release(chart), "1"), decision(nil, "2"), "changed (made.yaml:1)"},
-		{"nothing", decision(release(chart), "1"), decision(release(chart), "1"), ""},
+		{"no policy places it", nil, nil, true, isNew},
+		{"no policy places it, and no cluster is edited", nil, nil, false, ""},
+		{"it is placed as before", same, same, true, isNew},
+		{"it is placed as before, and no cluster is edited", same, same, false, "something in the cluster needs it now"},
+		{"it is new", nil, same, true, "new (web.yaml:1); " + isNew},
+		{"it is new, and no cluster is edited", nil, same, false, "new (web.yaml:1)"},
+		{"it is gone", same, nil, true, "removed (web.yaml:1)"},
 	} {
 		w := why{
-			comparer: &comparer{groups: []group{{names: []string{"eu"}}}}, base: map[object.Ref]*plan.Decision{config("a"): tt.base},
-			head: map[object.Ref]*plan.Decision{config("a"): tt.head},
+			comparer: &comparer{groups: []group{{names: []string{"eu"}}}}, before: folders{plan: &plan.Plan{}}, after: folders{plan: &plan.Plan{}},
+			base: map[object.Ref]*plan.Decision{o.Ref(): tt.base}, head: map[object.Ref]*plan.Decision{o.Ref(): tt.head},
 		}
-		var all []string
-		for _, cause := range w.causes(&item{ref: config("a")}) {
-			all = append(all, cause.String())
+		if tt.edited {
+			w.edits.clusters = map[string]edit{"eu": {head: cluster, what: "Cluster eu"}}
 		}
-		if got := strings.Join(all, "; "); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
-	}
-}
-
-// TestWhyATemplateIsPlacedNowhereIsACause, as long as it is not placed; that it is placed now, or was not, is none.
-func TestWhyATemplateIsPlacedNowhereIsACause(t *testing.T) {
-	decision := func(reason, message string) *plan.Decision {
-		d := decided(t, "a")[0]
-		d.Reason, d.Message = reason, message
-		return &d
-	}
-	for _, tt := range []struct {
-		base, head *plan.Decision
-		want       bool
-	}{
-		{decision(string(place.Success), "ok"), decision("NoClusterFit", "0/2 clusters fit"), true},
-		{decision("NoClusterFit", "0/2 clusters fit"), decision("NoClusterFit", "0/3 clusters fit"), true},
-		{decision("NoClusterFit", "0/2 clusters fit"), decision("NoClusterFit", "0/2 clusters fit"), false},
-		{decision("NoClusterFit", "0/2 clusters fit"), decision(string(place.Success), "ok"), false},
-		{decision("NoClusterFit", "0/2 clusters fit"), decision("", ""), false},
-	} {
-		w := why{comparer: &comparer{}, base: map[object.Ref]*plan.Decision{config("a"): tt.base},
-			head: map[object.Ref]*plan.Decision{config("a"): tt.head}}
-		is := false
-		for _, cause := range w.causes(&item{ref: config("a")}) {
-			is = is || cause.Message == tt.head.Message
-		}
-		if is != tt.want {
-			t.Errorf("from %q to %q: it is a cause: %t", tt.base.Message, tt.head.Message, is)
-		}
-	}
-}
-
-// TestACauseThatDependsOnASecretIsNotShown: what the twin does not give as a cause, too; and of several there is one.
-func TestACauseThatDependsOnASecretIsNotShown(t *testing.T) {
-	of := func(messages ...string) *why {
-		head := decided(t, "a")[0]
-		w := &why{
-			comparer: &comparer{groups: []group{{names: []string{"eu"}}}}, base: map[object.Ref]*plan.Decision{config("a"): nil},
-			head: map[object.Ref]*plan.Decision{config("a"): &head}, edits: edits{clusters: map[string]edit{}},
-		}
-		for _, m := range messages {
-			w.edits.clusters[m] = edit{head: head.Template.Object, what: m}
-		}
-		return w
-	}
-	pos := diag.Pos{File: "a.yaml", Line: 1}
-	for _, tt := range []struct{ is, twin, want []string }{
-		{[]string{"Cluster a"}, []string{"Cluster a"}, []string{"new", "Cluster a is new"}},
-		{[]string{"Cluster hunter2"}, []string{"Cluster other"}, []string{"new", hiddenCause}},
-		{[]string{"Cluster a", "Cluster hunter2", "Cluster hunter3"}, []string{"Cluster a"}, []string{"new", "Cluster a is new", hiddenCause}},
-		{[]string{"Cluster hunter2"}, nil, []string{"new", "Cluster hunter2 is new"}}, // there is no twin
-	} {
-		w := of(tt.is...)
-		if tt.twin != nil {
-			w.twin = of(tt.twin...)
-		}
-		var want []preview.Cause
-		for _, m := range tt.want {
-			want = append(want, preview.Cause{Message: m, Pos: pos})
-		}
-		if diff := cmp.Diff(want, w.shown(&item{ref: config("a")})); diff != "" {
-			t.Errorf("of %q beside %q: %s", tt.is, tt.twin, diff)
-		}
-	}
-}
-
-// TestOnlySomeFieldsOfAnEditAreNamed, and how many more there are; values are, where they may be shown and are short.
-func TestOnlySomeFieldsOfAnEditAreNamed(t *testing.T) {
-	of := func(fields string) *object.Object {
-		return one(t, "p.yaml", "apiVersion: x/v1\nkind: Policy\nmetadata: {name: p}\nspec: {"+fields+"}\n")
-	}
-	long := strings.Repeat("x", 61)
-	for _, tt := range []struct {
-		name, from, to string
-		open           bool
-		want           string
-	}{
-		{"it is shown", "a: 1", "a: 2", true, "p: spec.a goes from 1 to 2"},
-		{"it is not", "a: 1", "a: 2", false, "p: spec.a changes"},
-		{"one that comes", "", "a: b", true, "p: spec.a is b"},
-		{"one that comes, and is not shown", "", "a: b", false, "p: spec.a is added"},
-		{"one that goes", "a: true", "", true, "p: spec.a is no longer true"},
-		{"one that goes, and is not shown", "a: true", "", false, "p: spec.a is removed"},
-		{"one that is long", "a: b", "a: " + long, true, "p: spec.a changes"},
-		{"one that is just short enough", "a: b", "a: " + long[1:], true, "p: spec.a goes from b to " + long[1:]},
-		{"as many as are named", "", "a: 1, b: 1, c: 1", true, "p: spec.a is 1; p: spec.b is 1; p: spec.c is 1"},
-		{"more than are named", "", "a: 1, b: 1, c: 1, d: 1, e: 1", true, "p: spec.a is 1; p: spec.b is 1; p: spec.c is 1; p: and 2 more fields"},
-	} {
-		e := edit{base: of(tt.from), head: of(tt.to), what: "p", open: tt.open}
-		var all []string
-		for _, cause := range e.causes() {
-			all = append(all, cause.Message)
-		}
-		if got := strings.Join(all, "; "); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		if got := said(w.causes(&item{ref: o.Ref(), added: []int{0}})); got != tt.want {
+			t.Errorf("%s: it is %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -53,3 +53,27 @@ func TestWhichErrorsAreNew(t *testing.T) {
 		})
 	}
 }
+
+// TestErrorsOfTwoReleasesAreToldApart: which clusters another release fails in says nothing of one.
+func TestErrorsOfTwoReleasesAreToldApart(t *testing.T) {
+	of := func(web, api map[string]bool) *plan.Plan {
+		p := &plan.Plan{Clusters: []plan.Cluster{{Name: "a"}, {Name: "b"}}}
+		p.Expanded.About = expand.About{}
+		for name, in := range map[string]map[string]bool{"web": web, "api": api} {
+			release := object.Ref{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "shop", Name: name}
+			d := diag.Diagnostic{Code: diag.Helm, Severity: diag.Error, Pos: diag.Pos{File: name + ".yaml"}, Examples: " for clusters like a"}
+			d.Message = name + d.Examples + ": wrong"
+			p.Diags = append(p.Diags, d)
+			p.Expanded.Failures = append(p.Expanded.Failures, expand.Failure{ID: state.ReleaseID{Release: release}, Clusters: in})
+			p.Expanded.About[release] = []diag.Diagnostic{d}
+		}
+		return p
+	}
+	a, b := map[string]bool{"a": true}, map[string]bool{"b": true}
+	for range 8 { // releases are looked up in no order
+		fresh, already := divide(&side{plan: of(a, b)}, &side{plan: of(b, b)})
+		if len(fresh) != 1 || fresh[0].Pos.File != "web.yaml" || len(already) != 1 || already[0].Pos.File != "api.yaml" {
+			t.Fatalf("new are %v, and already there %v", fresh, already)
+		}
+	}
+}

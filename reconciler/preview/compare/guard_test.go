@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -114,8 +115,8 @@ func TestInWhichRegionAClusterIs(t *testing.T) {
 	}
 	changed := preview.Cluster{Changed: 1}
 	c := comparer{
-		base: planned(map[string]string{"eu": "west", "us": "west", "gone": "south"}), head: planned(map[string]string{"eu": "east", "us": "west"}),
-		groups: []group{{names: []string{"eu", "gone", "us"}, cluster: changed}},
+		base: planned(map[string]string{"eu": "west", "us": "west", "gone": "south", "calm": "west"}), head: planned(map[string]string{"eu": "east", "us": "west", "calm": "west", "nowhere": ""}),
+		groups: []group{{names: []string{"eu", "gone", "us"}, cluster: changed}, {names: []string{"calm", "nowhere"}}},
 	}
 	all := c.clusters()
 	var regions []string
@@ -128,10 +129,44 @@ func TestInWhichRegionAClusterIs(t *testing.T) {
 	one := preview.Region{Clusters: 1, Of: 1, Changed: 1}
 	var want []preview.Region
 	for _, name := range []string{"east", "south", "west"} {
-		one.Name = name
+		if one.Name = name; name == "west" {
+			one.Of = 2
+		}
 		want = append(want, one)
 	}
 	if got := c.regions(all); !slices.Equal(got, want) {
 		t.Errorf("regions are %+v, want %+v", got, want)
+	}
+}
+
+// TestWhichHoldsAreTold: clusters that would lose the same for the same reason are one, and what would lose most comes first.
+func TestWhichHoldsAreTold(t *testing.T) {
+	loses := func(names ...string) (all []guard.Removal) {
+		for _, name := range names {
+			all = append(all, guard.Removal{Object: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: name}, Cause: "its file is gone"})
+		}
+		return all
+	}
+	const all, most = "it would lose all", "it would lose most"
+	c := comparer{base: &plan.Plan{}, head: &plan.Plan{Clusters: []plan.Cluster{
+		{Name: "a", Held: &guard.Hold{Reason: all, Removals: loses("x")}},
+		{Name: "b", Held: &guard.Hold{Reason: most, Removals: loses("x")}},
+		{Name: "c", Held: &guard.Hold{Reason: all, Removals: loses("x", "y")}},
+		{Name: "d", Held: &guard.Hold{Reason: all, Removals: loses("x")}},
+		{Name: "e"},
+	}}}
+	want := []preview.Hold{
+		{Clusters: []string{"c"}, Reason: all, Removals: loses("x", "y")},
+		{Clusters: []string{"a", "d"}, Reason: all, Removals: loses("x")},
+		{Clusters: []string{"b"}, Reason: most, Removals: loses("x")},
+	}
+	if got := c.guard().Holds; !reflect.DeepEqual(got, want) {
+		t.Errorf("there are %+v, want %+v", got, want)
+	}
+	if c.within.Clusters = []string{"b", "e"}; !reflect.DeepEqual(c.guard().Holds, want[2:]) {
+		t.Errorf("within a scope there are %+v", c.guard().Holds)
+	}
+	if c.within.Clusters = []string{"e"}; c.guard() != nil {
+		t.Errorf("of what is not held there are %+v", c.guard())
 	}
 }

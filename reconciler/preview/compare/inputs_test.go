@@ -37,6 +37,8 @@ func TestWhichFilesOfARootWereEdited(t *testing.T) {
 		{"more than are named", of("a.yaml=1"), of("a.yaml=1", "1=1", "2=1", "3=1", "4=1"), "changed (1); changed (2); changed (3)"},
 		{"nothing that is known", of("a.yaml=1", "size.yaml=1"), of("a.yaml=1", "size.yaml="), "changed (a.yaml:3)"},
 		{"a root that was not there", nil, of("a.yaml=1", "size.yaml=1"), "changed (a.yaml:3)"},
+		{"a root that was not there, in which it is not", nil, of("size.yaml=1"), "changed (a.yaml:3)"},
+		{"a new file of which nothing is known", of("a.yaml=1"), of("a.yaml=1", "size.yaml="), "changed (size.yaml)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := newInputs(&plan.Plan{Source: render.Source{Built: tt.base}}, &plan.Plan{Source: render.Source{Built: tt.head, Objects: []*object.Object{at("a.yaml"), at("b.yaml")}}})

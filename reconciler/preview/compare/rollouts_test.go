@@ -62,7 +62,7 @@ func goingOut(text, run string, states map[string]rollouts.Cluster, clusters ...
 func TestInWhichStepsAUnitChanges(t *testing.T) {
 	in := func(stages ...string) map[string]rollouts.Cluster {
 		all := map[string]rollouts.Cluster{}
-		for n, name := range stages {
+		for n, name := range slices.Backward(stages) {
 			all[fmt.Sprint("c", n+1)] = rollouts.Cluster{Stage: name}
 		}
 		return all
@@ -99,6 +99,16 @@ func TestInWhichStepsAUnitChanges(t *testing.T) {
 		}
 		return &out
 	}
+	// besides is a plan in which something else is otherwise: another unit, and a file of none.
+	besides := goingOut("two", "b", staged, ones...)
+	besides.Clusters = slices.Clone(ones)
+	for i := range besides.Clusters {
+		all := twin.Of(besides.Clusters[i].Tree)
+		all[tree.Path(object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "besides"})] = twin.File([]byte("x"))
+		besides.Clusters[i].Tree = all.Folder()
+	}
+	besides.Rollouts = append(besides.Rollouts, stage.Output{Unit: rollouts.Unit{Namespace: "shop", Name: "besides"}})
+	besides.Units[object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "besides"}] = 2
 	done := edited(base, func(o *stage.Output) { o.Phase = rollouts.Done })
 	for _, tt := range []struct {
 		name       string
@@ -114,6 +124,7 @@ func TestInWhichStepsAUnitChanges(t *testing.T) {
 		{"the same version", base, goingOut("one", "aaaaaaaaaa", staged, twos...), Scope{}, ""},
 		{"nothing is recorded", base, edited(head, func(o *stage.Output) { o.After = nil }), Scope{}, ""},
 		{"no cluster gets anything else", done, goingOut("two", "bbbbbbbbbb", staged, ones...), Scope{}, ""},
+		{"something else changes", done, besides, Scope{}, ""},
 		{"one stage", done, goingOut("two", "b", staged, fleet("one", "two", "one", "two", "one")...), Scope{}, says + "prod 2 (after an approval)"},
 		{"one of the clusters", done, head, Scope{Clusters: []string{"c3"}}, says + "prod 1 (after an approval)"},
 		{"another cluster", done, head, Scope{Clusters: []string{"c9"}}, ""},
@@ -123,8 +134,8 @@ func TestInWhichStepsAUnitChanges(t *testing.T) {
 		{"it waits", base, edited(head, func(o *stage.Output) { o.Target, o.After.Status.Run = version("one"), "aaaaaaaaaa" }), Scope{}, says + "when the run aaaaaaaa is over: " + canary + ", " + prod},
 		{"it goes back", base, edited(head, func(o *stage.Output) { o.Phase, o.Base = rollouts.Returning, version("two") }), Scope{}, says + "every cluster that has the new version goes back at once"},
 		{"it goes back to another version", base, edited(head, func(o *stage.Output) { o.Phase, o.Base = rollouts.Returning, version("zero") }), Scope{}, ""},
-		{"held clusters", done, loses(head, "c4", "c2"), Scope{}, says + canary + ", " + prod + "; c2, c4 would be held"},
-		{"held before", loses(done, "c4", "c2"), loses(head, "c4", "c2"), Scope{}, says + canary + ", " + prod},
+		{"held clusters", done, loses(head, "c4", "c2", "c5", "c3"), Scope{}, says + canary + ", " + prod + "; c2, c3, c4, c5 would be held"},
+		{"held before", loses(done, "c4", "c2", "c5", "c3"), loses(head, "c4", "c2", "c5", "c3"), Scope{}, says + canary + ", " + prod},
 		{"nothing goes out", base, &plan.Plan{Clusters: twos}, Scope{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,6 +50,8 @@ func TestWhatNoLongerFits(t *testing.T) {
 	}
 	eu := func(n int32) karmada.TargetCluster { return karmada.TargetCluster{Name: "eu", Replicas: n} }
 	web := []plan.Decision{placed(t, "small", "cpu=500m", eu(2)), placed(t, "web", "cpu=1", eu(3), karmada.TargetCluster{Name: "us", Replicas: 90})}
+	idle := []plan.Decision{placed(t, "idle", "memory=1Gi", eu(1)), placed(t, "settings", "", eu(0))}
+	idle[1].Size.Requirements = nil
 	more := []plan.Decision{placed(t, "web", "cpu=1", eu(5))}
 	for _, tt := range []struct {
 		name       string
@@ -67,6 +69,8 @@ func TestWhatNoLongerFits(t *testing.T) {
 		{"what is in use, and what goes", of(more, cluster("eu", "cpu=20", "cpu=6", "")), of(web, cluster("eu", "cpu=5", "cpu=6", "")), Scope{}, ""},
 		{"another cluster is looked at", of(web, cluster("eu", "cpu=6", "", "")), of(web, cluster("eu", "cpu=3", "", "")), Scope{Clusters: []string{"us"}}, ""},
 		{"a new cluster", of(nil, cluster("us", "cpu=6", "", "")), of(web, cluster("us", "cpu=6", "", ""), cluster("eu", "cpu=3", "", "")), Scope{}, ""},
+		{"what asks for nothing of it", of(nil, cluster("eu", "cpu=6", "", "")), of(append(idle, web...), cluster("eu", "cpu=3", "", "")), Scope{}, "eu: 4 of cpu for 3: web 3, small 1"},
+		{"nothing is known of a cluster", of(web, karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}), of(web, karmada.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "eu"}}), Scope{}, ""},
 		{"nothing is known", &plan.Plan{}, of(web, cluster("eu", "cpu=3", "", "")), Scope{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

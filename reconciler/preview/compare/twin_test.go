@@ -170,3 +170,33 @@ func TestWhichNamesAreShown(t *testing.T) {
 }
 
 func sideOf(p, twin *plan.Plan) side { return side{plan: p, twin: twin} }
+
+// TestWhatWasPublishedBeforeAHoldIsNotShown: a cluster that was held goes from what is published, which was made of secrets that the plan
+// does not know, and not from the tree that it was to get.
+func TestWhatWasPublishedBeforeAHoldIsNotShown(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		wanted     string // what it was to get; empty for nothing
+		isRendered bool
+		shown      bool
+	}{
+		{"it was to get something else", "other", true, false},
+		{"it was to lose it", "", true, false},
+		{"it was to get the same", "hunter2", true, true},
+		{"it is a file of the source", "other", false, true},
+	} {
+		base, head := &plan.Plan{Clusters: []plan.Cluster{holding("eu", tt.wanted)}}, &plan.Plan{Clusters: []plan.Cluster{holding("eu", "plain")}}
+		base.Clusters[0].Held = &guard.Hold{Reason: "it would lose all"}
+		base.Published = map[string]tree.Published{"eu": {Built: holding("eu", "hunter2").Tree}}
+		if tt.isRendered {
+			base.Expanded.Releases = []state.Release{{Objects: []object.Ref{app}}}
+		}
+		c, err := Plans(base, head, Scope{}, Twins{})
+		if err != nil || len(c.Changes) != 1 || len(c.Changes[0].Changed) != 1 {
+			t.Fatalf("%s: there are %+v, %v", tt.name, c.Changes, err)
+		}
+		if from := c.Changes[0].Changed[0].Fields[0].From; (from == "hunter2") != tt.shown {
+			t.Errorf("%s: it goes from %v", tt.name, from)
+		}
+	}
+}
