@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +187,8 @@ func (nowhere) Write([]byte) (int, error) { return 0, errAway }
 func TestWhatAnUpdateSays(t *testing.T) {
 	host := served(t)
 	const takes, line = `(?m)^shop/web .*1\.0\.0 +1\.1\.0`, "(?m)^web.yaml:7\n-.*1.0.0.*\n[+].*1.1.0"
+	unlisted := func(p *updating.Place) { p.Config.Updates.Hosts = nil }
+	t.Setenv("WAYBILL_FORGE_TOKEN", "token")
 	for _, tt := range []struct {
 		name, mode, more, args string
 		broken                 func(*updating.Place)
@@ -205,9 +206,13 @@ func TestWhatAnUpdateSays(t *testing.T) {
 		{name: "a chart is named", mode: "commit", args: "--check web", not: takes, err: `the source names no chart "web" of a repository`},
 		{name: "a chart cannot be locked", mode: "commit", more: chart, not: takes, err: "1 chart could not be locked, and what"},
 		{name: "a chart would not be locked", mode: "commit", more: chart, args: "--check", not: takes, err: "https://127.0.0.1/charts"},
-		{name: "the registry is not to be asked", mode: "commit", args: "--check", broken: func(p *updating.Place) { p.Config.Updates.Hosts = nil }, not: takes, says: "may not"},
+		{name: "the registry is not to be asked", mode: "commit", args: "--check", broken: unlisted, not: takes, says: "may not"},
 		{
 			name: "a private range is none", mode: "commit", args: "--check", broken: func(p *updating.Place) { p.Config.Charts.Private = []string{"all"} },
+			err: "reading --chart-private",
+		},
+		{
+			name: "a private range is none, and all is locked", mode: "commit", broken: func(p *updating.Place) { p.Config.Charts.Private = []string{"all"} },
 			err: "reading --chart-private",
 		},
 		{
@@ -232,6 +237,12 @@ func TestWhatAnUpdateSays(t *testing.T) {
 			}, err: twin.ErrDown.Error(),
 		},
 		{name: "no forge is named", mode: "pullRequest", args: "--pull-request", err: "give --forge"},
+		{name: "a policy is wrong, and nothing is newer", mode: "commit", more: wrong, args: "--check", broken: unlisted, fails: true, wrong: true, not: takes},
+		{name: "it is committed", mode: "commit", args: "--commit", says: "committed"},
+		{
+			name: "commits are wanted", mode: "commit", args: "--pull-request --forge gitea --forge-url http://127.0.0.1:9 --forge-repository a/b --plain-http",
+			err: "updates.mode of waybill.yaml is commit",
+		},
 		{name: "another mode", mode: "pullRequest", args: "--commit", err: "updates.mode of waybill.yaml is pullRequest"},
 		{name: "another branch", mode: "commit", args: "--commit --base none", err: "none"},
 	} {
@@ -303,6 +314,9 @@ func TestWhatAnUpdateCommits(t *testing.T) {
 		if !fails || err != nil || strings.Contains(p.said.String(), "committed") != committed || len(p.told) == 0 {
 			t.Errorf("it fails for what is wrong with a policy: %t; %v; it says %q, and tells of %v", fails, err, p.said.String(), p.told)
 		}
+		if strings.Contains(p.said.String(), "BRANCH") != committed {
+			t.Errorf("of what is done it says %q", p.said.String())
+		}
 	}
 	s, err := p.repo.Snapshot(t.Context(), "main", "")
 	if err != nil {
@@ -358,51 +372,5 @@ func TestWhatAnUpdateCommits(t *testing.T) {
 	}
 	if err := updating.List(t.Context(), in(t, host, "off", "", nil).Places, "updates", "table", nil); err == nil || !strings.HasPrefix(err.Error(), "updates.mode of waybill.yaml is off") {
 		t.Errorf("of a source that wants none: %v", err)
-	}
-}
-
-// TestNothingIsCommittedBesideWhatCannotBeRead: where it cannot be read how far a roll-out is, and where the repository does not answer.
-func TestNothingIsCommittedBesideWhatCannotBeRead(t *testing.T) {
-	host := served(t)
-	for n := range 7 { // of the questions to where it is published; 0: all are answered
-		var p *place
-		p = in(t, host, "commit", "", func(at *updating.Place) {
-			at.Reconciler.Target = twin.FailingAt(n, p.repo)
-		})
-		want := twin.ErrDown.Error()
-		if n == 0 {
-			p.repo.Write("waybill/state", "state", twin.Tree{"rollouts/shop/web.yaml": twin.File([]byte("a: ["))}.Folder())
-			want = "it cannot be read how far the roll-out of shop/web is"
-		}
-		before, err := p.repo.Resolve(t.Context(), "main")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = p.asks(t, "--commit")
-		text := p.said.String()
-		if err != nil {
-			text += err.Error()
-		}
-		if after, _ := p.repo.Resolve(t.Context(), "main"); after != before || !strings.Contains(text, want) {
-			t.Errorf("question %d: committed: %t; it says %q, want %q", n, after != before, text, want)
-		}
-	}
-}
-
-// TestWhatIsWrongWithMarkersIsSaidOnce, beside what else is wrong, in order.
-func TestWhatIsWrongWithMarkersIsSaidOnce(t *testing.T) {
-	p := in(t, "registry.example", "off", wrong, nil)
-	at, err := p.Standing()
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := diag.Diagnostic{Code: diag.BadConfig, Severity: diag.Error, Pos: diag.Pos{File: "a.yaml", Line: 1}}
-	first, err := updating.WithMarkers(t.Context(), at.Reconciler.Planner(), at.Source, []diag.Diagnostic{other})
-	if err != nil || len(first) != 2 || first[0] != other || first[1].Pos.File != "more.yaml" {
-		t.Fatalf("it is %v: %v", first, err)
-	}
-	again, err := updating.WithMarkers(t.Context(), at.Reconciler.Planner(), at.Source, slices.Clone(first))
-	if diff := cmp.Diff(first, again); diff != "" || err != nil {
-		t.Errorf("again (-want +got):\n%s%v", diff, err)
 	}
 }

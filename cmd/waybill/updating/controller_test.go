@@ -77,8 +77,11 @@ func TestWhoseTokenProposes(t *testing.T) {
 			cmd := &cobra.Command{Use: "controller"}
 			cmd.Flags().Bool("plain-http", false, "")
 			flags := AddControllerFlags(cmd, forgeflags.Add(cmd))
-			if err := cmd.ParseFlags(test.args); err != nil {
-				t.Fatal(err)
+			if flags.On {
+				t.Error("updates are looked for unasked")
+			}
+			if err := cmd.ParseFlags(append([]string{"--updates"}, test.args...)); err != nil || !flags.On {
+				t.Fatal("updates are not looked for", err)
 			}
 			f, err := flags.Forge(git.Auth{Password: test.push})
 			if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {

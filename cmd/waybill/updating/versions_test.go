@@ -39,6 +39,7 @@ spec: {imageRepositoryRef: {name: web}, policy: {semver: {range: 1.x}}}
 	}
 	found := &propose.Found{Source: of, Verdicts: []updates.Verdict{
 		{Subscription: &of.Subscriptions[0], Next: marker.Image{Name: "ghcr.io/acme/web", Tag: "1.1.0"}},
+		{Subscription: &of.Subscriptions[0]}, // which is not taken
 	}}
 	const (
 		first = "more.yaml:12\n-first: ghcr.io/acme/web:1.0.0" + mark + "\n+first: ghcr.io/acme/web:1.1.0" + mark + "\n"
