@@ -73,6 +73,9 @@ func TestWhatIsObservedOfSeveralClusters(t *testing.T) {
 			last[name] = sequence
 		}
 	}
+	if n := run("rev-list", "--count", "waybill/observed/eu"); n != "2" {
+		t.Errorf("the branch has %s commits", n)
+	}
 	before := run("for-each-ref")
 	for range 2 {
 		now = now.Add(time.Second)
