@@ -239,6 +239,9 @@ func TestWhereTheSourceIs(t *testing.T) {
 		{"diff [BASE]", "-C x HEAD", "x", "HEAD", false},
 		{"diff [BASE]", "HEAD ./x main", "./x", "HEAD main", false},
 		{"diff [BASE]", ".. HEAD", "..", "HEAD", false},
+		{"diff [BASE]", "../x HEAD", "../x", "HEAD", false},
+		{"diff [BASE]", ". HEAD", ".", "HEAD", false},
+		{"diff [BASE]", "..x HEAD", ".", "..x HEAD", false},
 		{"diff [BASE]", "https://git.example.com/fleet", "https://git.example.com/fleet", "", false},
 		{"diff [BASE]", dir, dir, "", false},
 		{"diff [BASE]", filepath.Join(dir, "file"), ".", filepath.Join(dir, "file"), false},
@@ -266,7 +269,10 @@ func TestWhereTheSourceIs(t *testing.T) {
 
 // TestWhatIsCompleted: names of the source as it stands, each that was not named yet, and no more of them than are taken.
 func TestWhatIsCompleted(t *testing.T) {
-	source, _ := workTree(t)
+	source, git := workTree(t)
+	git("remote", "add", "origin", source)
+	git("remote", "add", "other", source)
+	git("branch", "next")
 	for line, want := range map[string]string{
 		"cluster cordon -C SOURCE ":            "eu us",
 		"cluster cordon -C SOURCE u":           "us",
@@ -278,6 +284,22 @@ func TestWhatIsCompleted(t *testing.T) {
 		"get -C SOURCE templates -o js":        "json jsonpath jsonpath-as-json jsonpath-file",
 		"diff -C SOURCE --without-cluster e":   "eu",
 		"rollout approve -C SOURCE ":           "",
+		"diff -C SOURCE ":                      "main next",
+		"diff -C SOURCE main ":                 "next",
+		"diff -C SOURCE main next ":            "",
+		"diff -C /nowhere/at/all ":             "",
+		"verify -C SOURCE m":                   "main",
+		"rollback -C SOURCE n":                 "next",
+		"get templates -C SOURCE --rev n":      "next",
+		"publish SOURCE --to o":                "origin other",
+		"publish /nowhere/at/all --to o":       "",
+		"get -C SOURCE templ":                  "templates",
+		"get -C SOURCE fl":                     "flux",
+		"get -C SOURCE none ":                  "",
+		"apply -C SOURCE ":                     "eu us",
+		"apply -C SOURCE us ":                  "eu",
+		"diff -C SOURCE -n s":                  "shop",
+		"get flux -C SOURCE --cluster u":       "us",
 		"cluster cordon -C /nowhere/at/all ":   "",
 		"validate -C SOURCE -o ":               "json junit sarif table yaml",
 		"cluster join -C SOURCE --sync-mode P": "",

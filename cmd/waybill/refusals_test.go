@@ -27,6 +27,7 @@ func TestAnAgentWritesWhereNothingElseIs(t *testing.T) {
 		"is that of the branches":          {"--status-repository", "https://git.example.com/a", "--key", "k"},
 		"has to be signed":                 {"--status-repository", "https://git.example.com/b"},
 		"--heartbeat http needs":           {"--heartbeat", "http"},
+		"to be signed":                     {"--heartbeat", "http", "--controller", "https://c.example.com", "--status-repository", "https://git.example.com/b"},
 		"needs a status repository behind": {"--heartbeat", "git", "--status-repository", "/a/path", "--key", "k"},
 		"--services-only needs":            {"--services-only"},
 		"sends no heartbeats":              {"--services-only", "--status-repository", "https://git.example.com/b", "--key", "k", "--controller", "https://c.example.com"},
@@ -86,7 +87,14 @@ func TestHowAnAgentIsHeard(t *testing.T) {
 	if err := f.repositories(&agent.Agent{}); err == nil || !strings.Contains(err.Error(), "reading --allowed-signers") {
 		t.Errorf("a file that names no signer: %v", err)
 	}
-	f.statuses, f.signers = "http://git.example.com/status", ""
+	f.branches, f.signers, f.auth = "http://git.example.com/a", "", func() (git.Auth, error) { return git.Auth{Password: "p"}, nil }
+	for _, *f.plain = range []bool{false, true} {
+		if err := f.repositories(&agent.Agent{}); (err == nil) != *f.plain || !*f.plain && !errors.Is(err, git.ErrPlain) {
+			t.Errorf("a password for the branches goes over http: %t, it is said that it may: %t; %v", err == nil, *f.plain, err)
+		}
+	}
+	f.branches, f.auth = branches, func() (git.Auth, error) { return git.Auth{}, nil }
+	f.statuses = "http://git.example.com/status"
 	f.statusAuth = func() (git.Auth, error) { return git.Auth{Password: "p"}, nil }
 	for _, *f.plain = range []bool{false, true} {
 		if err := f.repositories(&agent.Agent{}); (err == nil) != *f.plain || !*f.plain && !errors.Is(err, git.ErrPlain) {
