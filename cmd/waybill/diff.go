@@ -101,7 +101,7 @@ func (d *differ) answer(cmd *cobra.Command, r *reconciler.Reconciler) error {
 	}
 	c, err := versions.Preview(cmd.Context(), r, d.question)
 	end()
-	if err == nil && c.Totals.Of == 0 && c.Empty() && len(c.Diags) == 0 {
+	if err == nil && c.Totals.Of == 0 && c.Empty() && len(c.Diags)+len(c.Already) == 0 {
 		err = errVacant(d.where.path)
 	}
 	if err != nil {

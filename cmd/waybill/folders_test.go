@@ -115,11 +115,13 @@ func TestWhatIsSaidOfARepository(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(at, "cache"))
 	t.Setenv("HOME", at)
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(at, "gitconfig"))
-	unpack(t, at, "-- broken/README.md --\n")
+	unpack(t, at, "-- broken/README.md --\n-- committed/broken.yaml --\nkind: [\n")
 	git("init", "--quiet", "--bare", filepath.Join(at, "bare"))
-	git("init", "--quiet", "--initial-branch=main", filepath.Join(at, "broken"))
-	git("-C", filepath.Join(at, "broken"), "add", "--all")
-	git("-C", filepath.Join(at, "broken"), "commit", "--quiet", "--message=first")
+	for _, repo := range []string{"broken", "committed"} {
+		git("init", "--quiet", "--initial-branch=main", filepath.Join(at, repo))
+		git("-C", filepath.Join(at, repo), "add", "--all")
+		git("-C", filepath.Join(at, repo), "commit", "--quiet", "--message=first")
+	}
 	unpack(t, at, "-- broken/broken.yaml --\nkind: [\n")
 	for _, name := range []string{"EMAIL", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
 		t.Setenv(name, "")
@@ -129,6 +131,7 @@ func TestWhatIsSaidOfARepository(t *testing.T) {
 		{"rollout approve web canary -C SRC", 2, []string{`^error: who gives it\? say so with --by, or set user.email of Git`}},
 		{"rollout approve web canary -C SRC --by Ada", 2, []string{"!who gives it"}},
 		{"diff -C AT/broken", 2, []string{`^broken.yaml:\d: error`, `the source has errors \(1\)`}},
+		{"diff -C AT/committed", 2, []string{`^broken.yaml:\d: error`, "!registers no cluster"}}, // both versions are broken
 		{"render SRC --rev HEAD --out AT/out", 0, nil},
 		{"publish SRC", 0, []string{"!this is a clone"}},
 	})
