@@ -322,6 +322,35 @@ func TestUnlistedInRounds(t *testing.T) {
     what stays there needs it in eu
   selects-nothing: PropagationPolicy shop/p selects no object of the source that a policy may place
 `},
+		{"a workload, whose namespace is gone", []round{
+			{files: with(files, twin.Texts{"waybill.yaml": strings.Replace(used, "used", "all", 1)})},
+			{files: twin.Texts{"a.yaml": "", "n.yaml": "", "s.yaml": ""}, edit: func(in *plan.Input) {
+				in.Unlisted = []state.Unlisted{{Object: web, File: "a.yaml"}, {Object: web, File: "a.yaml", Cluster: "us"}}
+				in.Allow.Named = guard.OfCluster("ap") + " " + guard.OfCluster("eu") + " " + guard.OfCluster("us")
+			}},
+		}, `
+1
+  ap: namespace/shop
+  eu: namespace/shop configmap/stays configmap/settings deployment.apps/web
+  us: namespace/shop
+2
+  ap: 
+  eu: namespace/shop configmap/stays deployment.apps/web
+  us: 
+  left: namespace/shop in eu, kept true 
+  left: deployment.apps/web in eu, kept true NotListed
+  unlisted: deployment.apps/web 
+  released: [ap us] by [whoever ran publish --allow-prune, at 2026-01-01T12:00:00Z]
+  released: cluster ap was held and is released:
+    it would lose all it holds, 1 of 1 object:
+    Namespace/shop (it is no longer in the source)
+  released: cluster us was held and is released:
+    it would lose all it holds, 1 of 1 object:
+    Namespace/shop (it is no longer in the source)
+  unlisted-stays: what an earlier version of Waybill delivered and no kustomization lists stays as it was published:
+    Deployment.apps/shop/web
+  selects-nothing: PropagationPolicy shop/p selects no object of the source that a policy may place
+`},
 		{"a workload", []round{{files: files}, {files: twin.Texts{"a.yaml": ""}, edit: func(in *plan.Input) {
 			in.Unlisted = []state.Unlisted{{Object: web, File: "a.yaml"}}
 		}}}, `

@@ -16,7 +16,7 @@ import (
 // out how every cluster is when all runs are over, and has that judged without effect.
 func (s *stager) heldAtTheEnd(goes *staged.Result, written manifest.Input, scheduled []manifest.Row) (diags []diag.Diagnostic) {
 	begin := slices.DeleteFunc(slices.Clone(goes.Outputs), func(o stage.Output) bool { return !s.begins(&o) })
-	if len(begin) == 0 || s.table.in.AtTheEnd || s.table.in.Medium != Branch {
+	if len(begin) == 0 || s.table.in.AtTheEnd || s.table.in.Medium != Branch || s.table.in.Allow.All() {
 		return nil
 	}
 	end := *s.table

@@ -138,8 +138,7 @@ func (t *table) releases(out *carried) []state.Release {
 // replay carries out what a recorded plan carried out: what it left is blocked, and nothing is judged.
 func (t *table) replay() carried {
 	t.recorded = leftBefore(t, &t.in.Replay.State)
-	missing := slices.DeleteFunc(slices.Collect(maps.Keys(t.recorded)), func(r object.Ref) bool { _, ok := t.find(r); return ok })
-	t.addRows(missing)
+	t.addRows(slices.Collect(maps.Keys(t.recorded)))
 	out := carried{allowed: t.in.Replay.Allowed}
 	out.result = rollout.Resolve(t, func(left rollout.Remaining) []int {
 		t.layOut(left)
@@ -169,9 +168,15 @@ func leftBefore(t *table, s *state.State) map[object.Ref]groups.By[state.Left] {
 	return all
 }
 
-// addRows adds rows for objects of which nothing is wanted.
+// addRows adds rows for objects that have none. Nothing is wanted of them.
 func (t *table) addRows(refs []object.Ref) {
+	missing := map[object.Ref]bool{}
 	for _, r := range refs {
+		if _, ok := t.find(r); !ok {
+			missing[r] = true
+		}
+	}
+	for r := range missing {
 		t.rows = append(t.rows, manifest.Row{Ref: r})
 	}
 	slices.SortFunc(t.rows, func(a, b manifest.Row) int { return a.Ref.Compare(b.Ref) })

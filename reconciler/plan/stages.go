@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/waybill-dev/waybill/policies/kubefleet"
@@ -229,16 +228,17 @@ func versionOf(commit string, u rollouts.Unit, of older.Units) staged.Version {
 // addNamespaces adds rows for the namespaces of what goes out in stages that nobody sends any longer: clusters that have
 // something in them still keep them.
 func (s *stager) addNamespaces() {
-	missing := map[object.Ref]bool{}
+	names := map[string]bool{}
 	for r := range s.table.units {
-		ns := object.Ref{Kind: "Namespace", Name: r.Namespace}
-		if _, ok := s.table.find(ns); r.Namespace != "" && !ok {
-			missing[ns] = true
+		names[r.Namespace] = r.Namespace != ""
+	}
+	var all []object.Ref
+	for name, isAny := range names {
+		if isAny {
+			all = append(all, object.Ref{Kind: "Namespace", Name: name})
 		}
 	}
-	if len(missing) > 0 {
-		s.table.addRows(slices.Collect(maps.Keys(missing)))
-	}
+	s.table.addRows(all)
 }
 
 // recordsOf are the records of what was decided. Of what was recorded and cannot be read the files stay as they are.

@@ -288,10 +288,19 @@ func abandons(in *Input, d *schedule.Decision) bool {
 	return d.Moves != nil && in.Source.Config.Failover.LastCopy != render.LastCopyKeep
 }
 
-// needs are the rows of what an object needs where it stays: what it pulled along, what scales it and, of an object that
-// goes out in stages or is not in the source, its namespace.
+// needs are the rows of what an object needs where it stays.
 func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
-	var refs []object.Ref
+	for _, need := range t.needed(r, d) {
+		if n, ok := t.find(need); ok {
+			rows = append(rows, n)
+		}
+	}
+	return rows
+}
+
+// needed is what an object needs where it stays: what it pulled along, what scales it and, of an object that goes out in stages
+// or is not in the source, its namespace.
+func (t *table) needed(r object.Ref, d *schedule.Decision) (refs []object.Ref) {
 	isUnlisted, isStaged := !t.unlisted.stays[r].IsEmpty(), t.units[r] > 0
 	if isUnlisted || d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
 		refs = slices.Clone(t.pulledBefore(r))
@@ -302,12 +311,7 @@ func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
 	if (isUnlisted || isStaged) && r.Namespace != "" {
 		refs = append(refs, object.Ref{Kind: "Namespace", Name: r.Namespace})
 	}
-	for _, need := range refs {
-		if n, ok := t.find(need); ok {
-			rows = append(rows, n)
-		}
-	}
-	return rows
+	return refs
 }
 
 // pulledBefore returns what a template pulled along by the last decisions.

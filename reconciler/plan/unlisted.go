@@ -41,8 +41,8 @@ func (t *table) findUnlisted() {
 			isListed := listed[render.Place{Ref: u.Object}] || listed[render.Place{Cluster: name, Ref: u.Object}]
 			return (u.Cluster == "" || u.Cluster == name) && have.In(i) != nil && !isListed
 		})
-		if in = in.Or(stays[u.Object]); !in.IsEmpty() {
-			stays[u.Object] = in
+		if !in.IsEmpty() {
+			stays[u.Object] = in.Or(stays[u.Object])
 			t.unlisted.all = append(t.unlisted.all, u)
 		}
 	}
@@ -54,7 +54,7 @@ func (t *table) findUnlisted() {
 // settleUnlisted keeps what is not listed, unless its removal is allowed.
 func (t *table) settleUnlisted(stays map[object.Ref]groups.Set) {
 	refs := slices.SortedFunc(maps.Keys(stays), object.Ref.Compare)
-	t.addRows(slices.DeleteFunc(slices.Clone(refs), func(r object.Ref) bool { _, ok := t.find(r); return ok }))
+	t.addRows(refs)
 	h, names := sha256.New(), make([]string, len(refs))
 	for n, r := range refs {
 		names[n] = r.String()
@@ -70,6 +70,11 @@ func (t *table) settleUnlisted(stays map[object.Ref]groups.Set) {
 		return
 	}
 	t.unlisted.stays = stays
+	var needed []object.Ref // which stays with that, also where it is not listed, either
+	for _, r := range refs {
+		needed = append(needed, t.needed(r, t.decided.Find(r))...)
+	}
+	t.addRows(needed)
 	t.unlisted.diags = []diag.Diagnostic{{
 		Code: diag.UnlistedStays, Severity: diag.Warning,
 		Message: "what an earlier version of Waybill delivered and no kustomization lists stays as it was published: " + words.List(names),
