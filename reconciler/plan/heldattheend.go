@@ -16,7 +16,7 @@ import (
 // out how every cluster is when all runs are over, and has that judged without effect.
 func (s *stager) heldAtTheEnd(goes *staged.Result, written manifest.Input, scheduled []manifest.Row) (diags []diag.Diagnostic) {
 	begin := slices.DeleteFunc(slices.Clone(goes.Outputs), func(o stage.Output) bool { return !s.begins(&o) })
-	if len(begin) == 0 || s.table.in.AtTheEnd || s.table.in.Medium != Branch || s.table.in.Allow.All() {
+	if len(begin) == 0 || s.table.in.AtTheEnd || s.table.in.Medium != Branch {
 		return nil
 	}
 	end := *s.table
@@ -26,7 +26,7 @@ func (s *stager) heldAtTheEnd(goes *staged.Result, written manifest.Input, sched
 	end.findUnlisted()
 	out := end.guarded()
 	for i := range begin {
-		diags = append(diags, wouldBeHeld(&begin[i], out.clusters)...)
+		diags = append(diags, wouldBeHeld(&begin[i], out.clusters, s.table.in.Allow.All())...)
 	}
 	return diags
 }
@@ -40,12 +40,12 @@ func (s *stager) begins(o *stage.Output) bool {
 	return before == nil || before.Status.Run != o.After.Status.Run
 }
 
-// wouldBeHeld says which clusters of a run would be held.
-func wouldBeHeld(o *stage.Output, clusters []Cluster) (diags []diag.Diagnostic) {
+// wouldBeHeld says which clusters of a run would be held. Where all removals are allowed those are not whose turn is now.
+func wouldBeHeld(o *stage.Output, clusters []Cluster, isAllowed bool) (diags []diag.Diagnostic) {
 	for i := range clusters {
 		c := &clusters[i]
 		is, concerned := o.After.Clusters[c.Name]
-		if c.Held == nil || !concerned {
+		if c.Held == nil || !concerned || isAllowed && is.State == rollouts.Released {
 			continue
 		}
 		why := c.Held.Reason

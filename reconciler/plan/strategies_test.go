@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
@@ -62,6 +64,19 @@ func TestStrategiesInRounds(t *testing.T) {
 	published := func(commit string) func(*plan.Input) {
 		return func(in *plan.Input) { in.State.Published.Commit = commit }
 	}
+	allowed := func(named string) []round {
+		return []round{
+			{files: with(small, twin.Texts{
+				"waybill.yaml": strings.Replace(files["waybill.yaml"], "namespaces: none", "namespaces: all", 1),
+				"n.yaml":       namespace + role, "r.yaml": roles("eu, us"),
+			})},
+			{minutes: 20}, {minutes: 20},
+			{files: twin.Texts{"n.yaml": "", "a.yaml": settings, "p.yaml": "", "r.yaml": ""}, edit: func(in *plan.Input) { in.Allow.Named = named }},
+		}
+	}
+	if diff := cmp.Diff(told(t, allowed(guard.OfCluster("eu"))...), told(t, allowed(guard.AllowAll)...)); diff != "" {
+		t.Errorf("where all is allowed and the turn of one cluster is now, it is not as where that one is (-one +all):\n%s", diff)
+	}
 	tellAll(t, []story{
 		{"no stage selects a cluster", []round{
 			{files: with(small, twin.Texts{"s.yaml": careful("waybill.dev/unmatched: refuse", "eu", "ap")})},
@@ -81,16 +96,7 @@ func TestStrategiesInRounds(t *testing.T) {
     because waybill.dev/unmatched is refuse
   again at never, awaits true
 `},
-		{"the namespace is gone, too", []round{
-			{files: with(small, twin.Texts{
-				"waybill.yaml": strings.Replace(files["waybill.yaml"], "namespaces: none", "namespaces: all", 1),
-				"n.yaml":       namespace + role, "r.yaml": roles("eu, us"),
-			})},
-			{minutes: 20}, {minutes: 20},
-			{files: twin.Texts{"n.yaml": "", "a.yaml": settings, "p.yaml": "", "r.yaml": ""}, edit: func(in *plan.Input) {
-				in.Allow.Named = guard.OfCluster("eu")
-			}},
-		}, `
+		{"the namespace is gone, too", allowed(guard.OfCluster("eu")), `
 1
   eu: clusterrole.rbac.authorization.k8s.io/reads namespace/shop configmap/settings deployment.apps/web
   us: namespace/shop
