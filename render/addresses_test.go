@@ -110,20 +110,29 @@ func TestWhatAChangeMayNotSettleItself(t *testing.T) {
 		{"plain Secrets", open, to, to, []string{"secrets"}},
 		{"no more plain Secrets", to, open, to, nil},
 		{"plain Secrets that there are", open, open, open, nil},
-		{"more removals", spec(render.ForksApproved, render.SecretsRefuse, guard(11, 20, "Namespace"), render.NamespacesUsed), to, to,
-			[]string{"guard"}},
-		{"a larger part", spec(render.ForksApproved, render.SecretsRefuse, guard(10, 21, "Namespace"), render.NamespacesUsed), to, to,
-			[]string{"guard"}},
-		{"a kind that was protected", spec(render.ForksApproved, render.SecretsRefuse, guard(10, 20), render.NamespacesUsed), to, to,
-			[]string{"guard"}},
+		{
+			"more removals", spec(render.ForksApproved, render.SecretsRefuse, guard(11, 20, "Namespace"), render.NamespacesUsed), to, to,
+			[]string{"guard"},
+		},
+		{
+			"a larger part", spec(render.ForksApproved, render.SecretsRefuse, guard(10, 21, "Namespace"), render.NamespacesUsed), to, to,
+			[]string{"guard"},
+		},
+		{
+			"a kind that was protected", spec(render.ForksApproved, render.SecretsRefuse, guard(10, 20), render.NamespacesUsed), to, to,
+			[]string{"guard"},
+		},
 		{
 			"a stricter guard", spec(render.ForksApproved, render.SecretsRefuse, guard(5, 0, "Namespace", "Job"), render.NamespacesUsed), to,
 			nil, nil,
 		},
 		{
 			"a guard that is stricter in one thing", spec(render.ForksOpen, render.SecretsAllow, guard(5, 50, "Job"), render.NamespacesAll), to,
-			spec(render.ForksApproved, render.SecretsRefuse, guard(5, 20, "Job", "Namespace"), render.NamespacesAll), []string{"previews",
-				"secrets", "guard"},
+			spec(render.ForksApproved, render.SecretsRefuse, guard(5, 20, "Job", "Namespace"), render.NamespacesAll),
+			[]string{
+				"previews",
+				"secrets", "guard",
+			},
 		},
 	} {
 		if tt.want == nil {

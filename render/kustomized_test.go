@@ -61,8 +61,11 @@ func TestWhatKustomizationsTakeIn(t *testing.T) {
 			"web/kustomization.yaml": "resources: [../x\n", "web/a.yaml": configMap("a"), "x/kustomization.yaml": lists("b.yaml"),
 			"x/b.yaml": configMap("b"),
 		}, nil, was(lists("a.yaml")), "web@web/kustomization.yaml", "web/kustomization.yaml x/kustomization.yaml", ""},
-		{"a config with a mistake", twin.Texts{"waybill.yaml": configHead + "spec: {secrets: n}\n", "a.yaml": configMap("a")},
-			nil, nil, "a@a.yaml", "waybill.yaml", "waybill.yaml:3: error: spec.secrets is \"n\""},
+		{
+			"a config with a mistake",
+			twin.Texts{"waybill.yaml": configHead + "spec: {secrets: n}\n", "a.yaml": configMap("a")},
+			nil, nil, "a@a.yaml", "waybill.yaml", "waybill.yaml:3: error: spec.secrets is \"n\"",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, objs, broken, said := loaded(t, special{tt.files, tt.are}, render.With{Earlier: tt.earlier})
@@ -105,16 +108,19 @@ func TestHowWhatIsDefinedTwiceComesApart(t *testing.T) {
 		says, hint string
 	}{
 		{
-			"two kustomizations build it", twin.Texts{"x/kustomization.yaml": kustomization, "y/kustomization.yaml": kustomization},
+			"two kustomizations build it",
+			twin.Texts{"x/kustomization.yaml": kustomization, "y/kustomization.yaml": kustomization},
 			"y/kustomization.yaml:1: error: ConfigMap/a/a is defined here and at x/kustomization.yaml:1",
 			"a kustomization that no other one takes in is built: name in .waybillignore what is not to be" + until,
 		},
 		{
-			"two files of one folder", twin.Texts{"x/a.yaml": configMap("a"), "x/b.yaml": configMap("a")},
+			"two files of one folder",
+			twin.Texts{"x/a.yaml": configMap("a"), "x/b.yaml": configMap("a")},
 			"x/b.yaml:1: error: ConfigMap/a/a is defined here and at x/a.yaml:1", "remove one of them" + until,
 		},
 		{
-			"files of two folders", twin.Texts{"x/a.yaml": configMap("a"), "y/a.yaml": configMap("a")},
+			"files of two folders",
+			twin.Texts{"x/a.yaml": configMap("a"), "y/a.yaml": configMap("a")},
 			"y/a.yaml:1: error: ConfigMap/a/a is defined here and at x/a.yaml:1",
 			"remove one of them, or bind the folder of each to its cluster, with the annotation waybill.dev/path of the Cluster" + until,
 		},
@@ -147,8 +153,10 @@ func TestWhatAFileWasIsOfItsOwnObject(t *testing.T) {
 		want string // what is read, or the error
 	}{
 		{twin.Texts{"all.yaml": us}, "eu@all.yaml a@clusters/us/a.yaml"},
-		{twin.Texts{"all.yaml": us + "---\n" + strings.Replace(clusterOfFolder, "clusters/eu", "clusters/us", 1)},
-			"eu@all.yaml eu:a@clusters/us/a.yaml"},
+		{
+			twin.Texts{"all.yaml": us + "---\n" + strings.Replace(clusterOfFolder, "clusters/eu", "clusters/us", 1)},
+			"eu@all.yaml eu:a@clusters/us/a.yaml",
+		},
 		{away{twin.Texts{"all.yaml": us}}, "reading what all.yaml was: "},
 	} {
 		with := render.With{Engine: builder{}, Earlier: func(string) (sources.Snapshot, bool) { return tt.was, true }}

@@ -37,10 +37,14 @@ func TestBoundsOfAConfig(t *testing.T) {
 		{"failover: {limits: {oneIn: 1}, gracefulEvictionTimeout: 0s}", ""},
 		{"failover: {evictionRate: -0.5}", "spec.failover.evictionRate is -0.5; want more than 0 in a second"},
 		{"publish: {moves: {wait: 0s, timeout: 0s}}", ""},
-		{"rollout: {windows: [{kind: deny, schedule: '* * * * *', duration: 1h, stages: ['*']}]}",
-			`spec.rollout.windows[0] has no strategies, or no stages`},
-		{"rollout: {windows: [{kind: deny, schedule: '* * * * *', duration: 1h, stages: ['*'], strategies: ['[']}]}",
-			`has "[", which is no pattern`},
+		{
+			"rollout: {windows: [{kind: deny, schedule: '* * * * *', duration: 1h, stages: ['*']}]}",
+			`spec.rollout.windows[0] has no strategies, or no stages`,
+		},
+		{
+			"rollout: {windows: [{kind: deny, schedule: '* * * * *', duration: 1h, stages: ['*'], strategies: ['[']}]}",
+			`has "[", which is no pattern`,
+		},
 		{"rollout: {commands: {signers: .}}", `spec.rollout.commands.signers is "."; want a file of the source`},
 		{"rollout: {commands: {signers: a/../b}}", `spec.rollout.commands.signers is "a/../b"; want a file of the source`},
 		{"skipNamespaces: ['']", `spec.skipNamespaces holds "": it is empty; want a namespace`},

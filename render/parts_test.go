@@ -40,13 +40,19 @@ func (b barren) Render(ctx context.Context, s sources.Snapshot, jobs []engine.Jo
 func TestWhyAFolderHoldsNothing(t *testing.T) {
 	for want, more := range map[string]twin.Texts{
 		"clusters/eu/kustomization.yaml builds to nothing": {"clusters/eu/kustomization.yaml": kustomization},
-		"clusters/eu/kustomization.yaml lists none of its manifests": {"clusters/eu/kustomization.yaml": kustomization,
-			"clusters/eu/a.yaml": configMap("a")},
-		"no manifest is in it": {"clusters/eu/README.md": "",
-			"clusters/eu-2/kustomization.yaml": kustomization},
+		"clusters/eu/kustomization.yaml lists none of its manifests": {
+			"clusters/eu/kustomization.yaml": kustomization,
+			"clusters/eu/a.yaml":             configMap("a"),
+		},
+		"no manifest is in it": {
+			"clusters/eu/README.md":            "",
+			"clusters/eu-2/kustomization.yaml": kustomization,
+		},
 		"it is not in the source": {"clusters/eu-2/a.yaml": configMap("a")},
-		"clusters/eu/kustomization.yaml builds to nothing, all in all": {"clusters/eu/kustomization.yaml": kustomization,
-			"clusters/eu-2/kustomization.yaml": kustomization, "clusters/eu-2/b.yaml": configMap("b")},
+		"clusters/eu/kustomization.yaml builds to nothing, all in all": {
+			"clusters/eu/kustomization.yaml":   kustomization,
+			"clusters/eu-2/kustomization.yaml": kustomization, "clusters/eu-2/b.yaml": configMap("b"),
+		},
 	} {
 		more["eu.yaml"] = clusterOfFolder
 		src, err := render.Load(t.Context(), more, render.With{Engine: barren{}})
@@ -115,8 +121,10 @@ func TestADigestIsOfAllThatABrokenPartIsMadeFrom(t *testing.T) {
 		"other.yaml": configMap("o"), "etc/z.yaml": configMap("z"),
 	}
 	digests := func(changed string) map[string]string {
-		s := special{texts, map[string]sources.File{"link": {Kind: sources.Symlink, Target: "real"}, "away": {Kind: sources.Symlink,
-			Target: "/etc"}}}
+		s := special{texts, map[string]sources.File{"link": {Kind: sources.Symlink, Target: "real"}, "away": {
+			Kind:   sources.Symlink,
+			Target: "/etc",
+		}}}
 		for name := range texts {
 			digest := "1"
 			if name == changed {
@@ -153,8 +161,11 @@ func TestWhichObjectsABrokenPartHolds(t *testing.T) {
 		part render.Broken
 		want bool
 	}{
-		{render.Broken{Ref: a.Ref()}, true}, {render.Broken{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "b"}}, false},
-		{render.Broken{Path: "x/a.yaml"}, true}, {render.Broken{Path: "x", Dir: true}, true}, {render.Broken{Path: "y/a.yaml"}, false},
+		{render.Broken{Ref: a.Ref()}, true},
+		{render.Broken{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "b"}}, false},
+		{render.Broken{Path: "x/a.yaml"}, true},
+		{render.Broken{Path: "x", Dir: true}, true},
+		{render.Broken{Path: "y/a.yaml"}, false},
 		{render.Broken{Ref: object.Ref{Kind: "ConfigMap", Namespace: "a", Name: "b"}, Path: "x/a.yaml"}, false},
 	} {
 		if tt.part.Holds(a) != tt.want {

@@ -110,15 +110,25 @@ func TestWhatIsSaidOfBeats(t *testing.T) {
 	end()
 	away, gone, last := errors.New("away"), errors.New("gone"), ""
 	for i, tt := range []struct {
-		ctx  context.Context
+		over bool
 		err  error
 		want string
 	}{
-		{t.Context(), nil, ""}, {t.Context(), away, "no heartbeat"}, {t.Context(), away, ""}, {t.Context(), gone, "err=gone"},
-		{over, away, ""}, {t.Context(), nil, "heartbeats are heard again"}, {t.Context(), nil, ""}, {over, gone, ""},
+		{false, nil, ""},
+		{false, away, "no heartbeat"},
+		{false, away, ""},
+		{false, gone, "err=gone"},
+		{true, away, ""},
+		{false, nil, "heartbeats are heard again"},
+		{false, nil, ""},
+		{true, gone, ""},
 	} {
 		said.Reset()
-		last = a.say(tt.ctx, last, tt.err)
+		ctx := t.Context()
+		if tt.over {
+			ctx = over
+		}
+		last = a.say(ctx, last, tt.err)
 		if got := said.String(); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%d: it says %q, want %q", i, got, tt.want)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // TestServicesOfAClusterThatIsNoLongerServed count no more, and those of one that is served go on to; one
-// of which nothing is published is waited for, and one that cannot be asked who it is is an error.
+// of which nothing is published is waited for, and one that cannot be asked to whom it belongs is an error.
 func TestServicesOfAClusterThatIsNoLongerServed(t *testing.T) {
 	repo := twin.New("branches")
 	publish := func(mode string, more ...string) {

@@ -251,7 +251,9 @@ func TestWhoAppliesSeesWhatIsPublished(t *testing.T) {
 		}
 	}
 	stop()
-	<-ended
+	if err := <-ended; err != nil {
+		t.Errorf("it ends with %v", err)
+	}
 }
 
 // failing is a repository that cannot be asked for a while.

@@ -101,8 +101,8 @@ func TestWhatAPlanSaysOfReleases(t *testing.T) {
 	}
 }
 
-// What is left as it is is said of an object and a cluster, and what templates call an object of a virtual cluster is what it is there
-// without the suffix.
+// Something is told for an object and a cluster where that is left as it is, and what templates call an object of a virtual cluster has
+// the name that it has there, without the suffix.
 func TestWhatAPlanSaysOfACluster(t *testing.T) {
 	const virtual = "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nspec: {syncMode: Pull}\n" +
 		"metadata: {name: v, annotations: {waybill.dev/virtual-of: eu}}\n"
@@ -235,7 +235,7 @@ func TestWhichOlderCommitsMatter(t *testing.T) {
 		{"it is done", []rollouts.Rollout{run(rollouts.Done, "base", "target", "")}, ""},
 		{"it is done, and clusters show it", []rollouts.Rollout{run(rollouts.Done, "base", "target", "target")}, "base target"},
 		{"by clusters", []rollouts.Rollout{
-			run(rollouts.Updating, "base", "now", "z b b now"), run(rollouts.Updating, "base", "now", "a z z"),
+			run(rollouts.Updating, "base", "now", "z b z now"), run(rollouts.Updating, "base", "now", "a b z"),
 		}, "base z b a"},
 		{"more than eight", []rollouts.Rollout{run(rollouts.Updating, "base", "target", "a b c d e f g h")}, "base target a b c d e f"},
 	} {

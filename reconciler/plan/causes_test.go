@@ -175,8 +175,10 @@ func TestMoreFailoverInRounds(t *testing.T) {
   again at 12:11:01, awaits false
 `},
 		{"it is not healthy", []round{
-			{files: with(files, twin.Texts{"p.yaml": sent(deps+unwell, deployments)})}, {minutes: 1, edit: sick("eu", seen())},
-			{minutes: 1, edit: sick("eu", seen())}, {minutes: 1, edit: sick("eu", seen("us"))},
+			{files: with(files, twin.Texts{"p.yaml": sent(deps+unwell, deployments)})},
+			{minutes: 1, edit: sick("eu", seen())},
+			{minutes: 1, edit: sick("eu", seen())},
+			{minutes: 1, edit: sick("eu", seen("us"))},
 		}, `
 1
   ap: 
@@ -199,8 +201,11 @@ func TestMoreFailoverInRounds(t *testing.T) {
   again at 12:03:01, awaits true
 `},
 		{"its data is allowed to go", []round{
-			{files: with(files, twin.Texts{"a.yaml": claim, "p.yaml": sent("", "v1 PersistentVolumeClaim")})}, {files: fails, minutes: 1},
-			{minutes: 10}, {edit: ofCluster("us")}, {edit: ofCluster("eu")},
+			{files: with(files, twin.Texts{"a.yaml": claim, "p.yaml": sent("", "v1 PersistentVolumeClaim")})},
+			{files: fails, minutes: 1},
+			{minutes: 10},
+			{edit: ofCluster("us")},
+			{edit: ofCluster("eu")},
 		}, `
 1
   ap: 
@@ -230,7 +235,8 @@ func TestMoreFailoverInRounds(t *testing.T) {
 			{files: with(files, twin.Texts{
 				"waybill.yaml": strings.Replace(failover(""), "none,", "none, guard: {maxRemoved: 0, maxRemovedPercent: 1},", 1),
 			})},
-			{files: fails, minutes: 1}, {files: twin.Texts{"clusters/eu/stays.yaml": ""}, minutes: 10, edit: seen("us")},
+			{files: fails, minutes: 1},
+			{files: twin.Texts{"clusters/eu/stays.yaml": ""}, minutes: 10, edit: seen("us")},
 		}, `
 1
   ap: 
@@ -255,8 +261,10 @@ func TestMoreFailoverInRounds(t *testing.T) {
   again at 12:11:01, awaits false
 `},
 		{"too many clusters fail", []round{
-			{files: files}, {files: twin.Texts{"c.yaml": failing("ap") + failing("eu") + cluster("us", "", "")}, minutes: 1},
-			{files: twin.Texts{"c.yaml": failing("eu") + cluster("ap", "", "") + cluster("us", "", "")}, minutes: 1}, {minutes: 1},
+			{files: files},
+			{files: twin.Texts{"c.yaml": failing("ap") + failing("eu") + cluster("us", "", "")}, minutes: 1},
+			{files: twin.Texts{"c.yaml": failing("eu") + cluster("ap", "", "") + cluster("us", "", "")}, minutes: 1},
+			{minutes: 1},
 		}, `
 1
   ap: 

@@ -92,8 +92,10 @@ func TestAMoveIsAllowedOnceInRounds(t *testing.T) {
   asks: deployment.apps/web of [eu us]
 `},
 		{"only the old copy is healthy", []round{
-			{files: files}, {files: toUS, edit: func(in *plan.Input) { allowAll(in); seen("eu")(in) }},
-			{minutes: 11, edit: sick("us", seen("eu"))}, {minutes: 1, edit: sick("us", sick("eu", seen()))},
+			{files: files},
+			{files: toUS, edit: func(in *plan.Input) { allowAll(in); seen("eu")(in) }},
+			{minutes: 11, edit: sick("us", seen("eu"))},
+			{minutes: 1, edit: sick("us", sick("eu", seen()))},
 		}, `
 1
   ap: 

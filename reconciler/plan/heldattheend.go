@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill-dev/waybill/reconciler/guard"
 	"github.com/waybill-dev/waybill/reconciler/plan/manifest"
 	"github.com/waybill-dev/waybill/reconciler/plan/stage"
 	"github.com/waybill-dev/waybill/reconciler/plan/staged"
@@ -26,7 +27,7 @@ func (s *stager) heldAtTheEnd(goes *staged.Result, written manifest.Input, sched
 	end.findUnlisted()
 	out := end.guarded()
 	for i := range begin {
-		diags = append(diags, wouldBeHeld(&begin[i], out.clusters, s.table.in.Allow.All())...)
+		diags = append(diags, wouldBeHeld(&begin[i], out.clusters, &s.table.in.Allow)...)
 	}
 	return diags
 }
@@ -41,11 +42,11 @@ func (s *stager) begins(o *stage.Output) bool {
 }
 
 // wouldBeHeld says which clusters of a run would be held. Where all removals are allowed those are not whose turn is now.
-func wouldBeHeld(o *stage.Output, clusters []Cluster, isAllowed bool) (diags []diag.Diagnostic) {
+func wouldBeHeld(o *stage.Output, clusters []Cluster, allow *guard.Allowance) (diags []diag.Diagnostic) {
 	for i := range clusters {
 		c := &clusters[i]
 		is, concerned := o.After.Clusters[c.Name]
-		if c.Held == nil || !concerned || isAllowed && is.State == rollouts.Released {
+		if c.Held == nil || !concerned || allow.All() && is.State == rollouts.Released {
 			continue
 		}
 		why := c.Held.Reason

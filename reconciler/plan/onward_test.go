@@ -191,7 +191,8 @@ func TestMovesGoOnInRounds(t *testing.T) {
 `},
 		{"nobody is asked how copies are", []round{
 			{files: with(files, twin.Texts{"waybill.yaml": config("publish: {moves: {wait: 5m, timeout: 0s}}")})},
-			{files: to("us", "")}, {minutes: 1, edit: seen("eu")},
+			{files: to("us", "")},
+			{minutes: 1, edit: seen("eu")},
 		}, `
 1
   ap: 
@@ -210,8 +211,10 @@ func TestMovesGoOnInRounds(t *testing.T) {
   again at 12:05, awaits false
 `},
 		{"it began within bounds, and goes beyond them", []round{
-			{files: with(files, twin.Texts{"waybill.yaml": oneOfThree, "q.yaml": q("eu"), "b.yaml": another("b")})}, {files: to("us", "")},
-			{files: twin.Texts{"b.yaml": ""}, minutes: 6}, {files: twin.Texts{"b.yaml": another("b")}},
+			{files: with(files, twin.Texts{"waybill.yaml": oneOfThree, "q.yaml": q("eu"), "b.yaml": another("b")})},
+			{files: to("us", "")},
+			{files: twin.Texts{"b.yaml": ""}, minutes: 6},
+			{files: twin.Texts{"b.yaml": another("b")}},
 		}, `
 1
   ap: 

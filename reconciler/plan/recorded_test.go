@@ -46,7 +46,8 @@ func TestWhatIsRememberedInRounds(t *testing.T) {
 	}
 	tellAll(t, []story{
 		{"it renders something else, and its cluster is held", []round{
-			{files: files}, {files: twin.Texts{"a.yaml": release("web", "", "is: shop, from: b") + release("api", "", "")}},
+			{files: files},
+			{files: twin.Texts{"a.yaml": release("web", "", "is: shop, from: b") + release("api", "", "")}},
 			{edit: allowAll},
 		}, `
 1
@@ -106,8 +107,10 @@ func TestWhatIsRememberedInRounds(t *testing.T) {
     Deployment.apps/shop/own (HelmRelease.helm.toolkit.fluxcd.io/shop/own no longer renders it)
 `},
 		{"it fails, made from something else", []round{
-			{files: files}, {files: twin.Texts{"a.yaml": release("web", "", "fails: true, from: b") + release("api", "", "")}},
-			{files: twin.Texts{"a.yaml": release("web", "", "fails: true, from: c")}}, {edit: allowAll},
+			{files: files},
+			{files: twin.Texts{"a.yaml": release("web", "", "fails: true, from: b") + release("api", "", "")}},
+			{files: twin.Texts{"a.yaml": release("web", "", "fails: true, from: c")}},
+			{edit: allowAll},
 		}, `
 1
   ap: 
@@ -147,7 +150,8 @@ func TestWhatIsRememberedInRounds(t *testing.T) {
 `},
 		{"a new one fails", []round{
 			{files: with(files, twin.Texts{"a.yaml": release("web", "", "")})},
-			{files: twin.Texts{"a.yaml": release("api", "", "fails: true")}}, {edit: allowAll},
+			{files: twin.Texts{"a.yaml": release("api", "", "fails: true")}},
+			{edit: allowAll},
 		}, `
 1
   ap: 
@@ -270,7 +274,9 @@ func TestWhatIsRememberedInRounds(t *testing.T) {
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
 `},
 		{"it draws from another key", []round{
-			{files: drawn, edit: draws(key, false)}, {edit: draws(other, false)}, {edit: draws(other, true)},
+			{files: drawn, edit: draws(key, false)},
+			{edit: draws(other, false)},
+			{edit: draws(other, true)},
 			{edit: draws(draw.Key{}, false)},
 		}, `
 1

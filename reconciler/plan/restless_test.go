@@ -57,7 +57,8 @@ func TestRestlessReleasesInRounds(t *testing.T) {
   again at never, awaits true
 `},
 		{"it goes out by then", []round{
-			{files: with(files, twin.Texts{"p.yaml": two})}, {files: restless, edit: published("commit-1")},
+			{files: with(files, twin.Texts{"p.yaml": two})},
+			{files: restless, edit: published("commit-1")},
 			{files: twin.Texts{"p.yaml": unbound(two)}, edit: published("commit-2")},
 		}, `
 1
@@ -91,7 +92,9 @@ func TestRestlessReleasesInRounds(t *testing.T) {
   again at 12:05, awaits true
 `},
 		{"what was published cannot be read", []round{
-			{files: files}, {files: bound}, {files: restless, edit: published("commit-2")},
+			{files: files},
+			{files: bound},
+			{files: restless, edit: published("commit-2")},
 			{files: twin.Texts{"p.yaml": unbound(one)}, edit: published("lost")},
 		}, `
 1
@@ -134,7 +137,9 @@ func TestRestlessReleasesInRounds(t *testing.T) {
   again at never, awaits false
 `},
 		{"its policy is gone, and it fails", []round{
-			{files: files}, {files: bound}, {files: twin.Texts{"a.yaml": release("", "fails: true"), "p.yaml": ""}},
+			{files: files},
+			{files: bound},
+			{files: twin.Texts{"a.yaml": release("", "fails: true"), "p.yaml": ""}},
 			{files: twin.Texts{"a.yaml": ""}, edit: func(in *plan.Input) { in.Allow.Named = guard.OfCluster("eu") }},
 		}, `
 1
@@ -161,7 +166,9 @@ func TestRestlessReleasesInRounds(t *testing.T) {
   again at 12:00:01, awaits true
 `},
 		{"it is bound to none, and fails", []round{
-			{files: files}, {files: bound}, {files: twin.Texts{"a.yaml": release("", "fails: true"), "p.yaml": unbound(one)}},
+			{files: files},
+			{files: bound},
+			{files: twin.Texts{"a.yaml": release("", "fails: true"), "p.yaml": unbound(one)}},
 			{files: twin.Texts{"a.yaml": release("", "")}},
 		}, `
 1

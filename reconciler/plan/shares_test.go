@@ -120,7 +120,8 @@ func TestSharesInRounds(t *testing.T) {
     missing value (clusters ap)
 `},
 		{"an autoscaler, of which one cluster takes none", []round{
-			{files: with(files, twin.Texts{"h.yaml": scaler("8")})}, {files: twin.Texts{"h.yaml": scaler("20"), "p.yaml": shares("eu, us", suspendUS)}},
+			{files: with(files, twin.Texts{"h.yaml": scaler("8")})},
+			{files: twin.Texts{"h.yaml": scaler("20"), "p.yaml": shares("eu, us", suspendUS)}},
 			{files: twin.Texts{"h.yaml": ""}},
 		}, `
 1
@@ -147,7 +148,8 @@ func TestSharesInRounds(t *testing.T) {
 			{files: with(files, twin.Texts{
 				"waybill.yaml": moves, "h.yaml": scaler("8"), "p.yaml": sends("p", "eu", "", deployments), "clusters/eu/stays.yaml": stays,
 			})},
-			{files: twin.Texts{"p.yaml": sends("p", "us", "", deployments)}}, {minutes: 6},
+			{files: twin.Texts{"p.yaml": sends("p", "us", "", deployments)}},
+			{minutes: 6},
 		}, `
 1
   ap: 

@@ -155,8 +155,7 @@ func TestOlderVersionsStandInRounds(t *testing.T) {
     us: then Pending shows commit-2
   rollout-stopped: shop/p:
     return was commanded by ann;
-    the clusters went back, and this version is not tried again
-  again at never, awaits true
+    the clusters went back, and this version is not tried` + " again\n" + `  again at never, awaits true
 `},
 		{"a newer version waits", goesOut(
 			newerWaits, round{files: twin.Texts{"a.yaml": imaged}}, round{edit: euMay}, round{files: twin.Texts{"a.yaml": imaged + api}},

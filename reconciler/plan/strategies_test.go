@@ -70,7 +70,8 @@ func TestStrategiesInRounds(t *testing.T) {
 				"waybill.yaml": strings.Replace(files["waybill.yaml"], "namespaces: none", "namespaces: all", 1),
 				"n.yaml":       namespace + role, "r.yaml": roles("eu, us"),
 			})},
-			{minutes: 20}, {minutes: 20},
+			{minutes: 20},
+			{minutes: 20},
 			{files: twin.Texts{"n.yaml": "", "a.yaml": settings, "p.yaml": "", "r.yaml": ""}, edit: func(in *plan.Input) { in.Allow.Named = named }},
 		}
 	}
@@ -174,8 +175,11 @@ func TestStrategiesInRounds(t *testing.T) {
   again at never, awaits true
 `},
 		{"a release that may call one since, and is bound no longer", []round{
-			{files: releases}, {minutes: 20}, {minutes: 20},
-			{files: twin.Texts{"a.yaml": release(now)}, edit: published("commit-3")}, {files: unbound, edit: published("commit-4")},
+			{files: releases},
+			{minutes: 20},
+			{minutes: 20},
+			{files: twin.Texts{"a.yaml": release(now)}, edit: published("commit-3")},
+			{files: unbound, edit: published("commit-4")},
 		}, `
 1
   eu: deployment.apps/web
@@ -205,7 +209,9 @@ func TestStrategiesInRounds(t *testing.T) {
   release: helmrelease.helm.toolkit.fluxcd.io/web [Deployment.apps/shop/web] of "", made from "web"
 `},
 		{"a release that may call one, and is bound no longer at once", []round{
-			{files: releases}, {minutes: 20}, {minutes: 20},
+			{files: releases},
+			{minutes: 20},
+			{minutes: 20},
 			{files: with(unbound, twin.Texts{"a.yaml": release(now)}), edit: published("commit-3")},
 		}, `
 1

@@ -290,7 +290,7 @@ func abandons(in *Input, d *schedule.Decision) bool {
 
 // needs are the rows of what an object needs where it stays.
 func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
-	for _, need := range t.needed(r, d) {
+	for _, need := range needed(t, r, d) {
 		if n, ok := t.find(need); ok {
 			rows = append(rows, n)
 		}
@@ -300,7 +300,7 @@ func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
 
 // needed is what an object needs where it stays: what it pulled along, what scales it and, of an object that goes out in stages
 // or is not in the source, its namespace.
-func (t *table) needed(r object.Ref, d *schedule.Decision) (refs []object.Ref) {
+func needed(t *table, r object.Ref, d *schedule.Decision) (refs []object.Ref) {
 	isUnlisted, isStaged := !t.unlisted.stays[r].IsEmpty(), t.units[r] > 0
 	if isUnlisted || d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
 		refs = slices.Clone(t.pulledBefore(r))

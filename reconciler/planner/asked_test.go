@@ -195,7 +195,9 @@ func TestWhatIsReadOfAnEarlierVersion(t *testing.T) {
 		{"nothing is broken", nil, nil, []string{"a.yaml two", "own.yaml two"}},
 		{"a file is broken", nil, []string{"a.yaml"}, []string{"a.yaml one", "malformed", "own.yaml two"}},
 		{
-			"a file is broken, and a version is ahead", []state.Publication{{Commit: ahead}}, []string{"a.yaml"},
+			"a file is broken, and a version is ahead",
+			[]state.Publication{{Commit: ahead}},
+			[]string{"a.yaml"},
 			[]string{"a.yaml two", "malformed", "own.yaml two"},
 		},
 		{"the Cluster is broken", nil, []string{"eu.yaml"}, []string{"a.yaml two", "malformed", "own.yaml two"}},

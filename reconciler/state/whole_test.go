@@ -238,8 +238,11 @@ func TestABindingIsMadeUpOfWhatAVirtualClusterHas(t *testing.T) {
 			{Release: release.Ref(), Objects: []object.Ref{webRef}}, {Cluster: "tenant", Release: own.Ref(), Objects: []object.Ref{webRef}},
 		},
 		Unreadable: []Unreadable{
-			{Path: "bindings/shop/web-deployment.yaml", Reason: "it is cut short"}, {Path: "bindings/shop-tenant/web-deployment.yaml"},
-			{Path: "bindings/shop/r-helmrelease.yaml"}, {Path: "bindings/shop/own-helmrelease.yaml"}, {Path: "releases/shop/r-helmrelease.json"},
+			{Path: "bindings/shop/web-deployment.yaml", Reason: "it is cut short"},
+			{Path: "bindings/shop-tenant/web-deployment.yaml"},
+			{Path: "bindings/shop/r-helmrelease.yaml"},
+			{Path: "bindings/shop/own-helmrelease.yaml"},
+			{Path: "releases/shop/r-helmrelease.json"},
 		},
 	}
 	published := map[string]tree.Published{"tenant": {Built: built}, "us": {Built: files.NewFolder(nil)}}

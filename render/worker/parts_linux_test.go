@@ -27,8 +27,11 @@ func TestWhichNamespacesAreNew(t *testing.T) {
 	const old = "not a new one"
 	got := attribute{}.compare(map[string]string{"user": "user:[1]", "net": own["net"], "ipc": "ipc:[2]", "mnt": ""})
 	if diff := cmp.Diff([]Wall{
-		{Name: "user namespace", Up: true, Detail: "user:[1]"}, {Name: "network namespace", Detail: old},
-		{Name: "IPC namespace", Up: true, Detail: "ipc:[2]"}, {Name: "UTS namespace", Detail: old}, {Name: "mount namespace", Detail: old},
+		{Name: "user namespace", Up: true, Detail: "user:[1]"},
+		{Name: "network namespace", Detail: old},
+		{Name: "IPC namespace", Up: true, Detail: "ipc:[2]"},
+		{Name: "UTS namespace", Detail: old},
+		{Name: "mount namespace", Detail: old},
 	}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -77,9 +77,15 @@ func TestWhichPathsAreAnswered(t *testing.T) {
 		path string
 		want string
 	}{
-		{"a", ""}, {"a", "twice"}, {"b", ""}, {"b", "twice"}, {"../a", "a path that is none"}, {"/a", "a path that is none"},
+		{"a", ""},
+		{"a", "twice"},
+		{"b", ""},
+		{"b", "twice"},
+		{"../a", "a path that is none"},
+		{"/a", "a path that is none"},
 		{"", "a path that is none"},
-		{strings.Repeat("x", maxPath), ""}, {strings.Repeat("y", maxPath+1), "a path that is none"},
+		{strings.Repeat("x", maxPath), ""},
+		{strings.Repeat("y", maxPath+1), "a path that is none"},
 	} {
 		_, err := l.answer(tt.path)
 		if (err != nil) != (tt.want != "") || err != nil && (!errors.Is(err, errProtocol) || !strings.Contains(err.Error(), tt.want)) {
@@ -178,7 +184,9 @@ func TestWhatABudgetLeaves(t *testing.T) {
 		want   time.Duration // at most
 		spent  bool
 	}{
-		{0, 0, 2 * time.Second, false}, {time.Second, 100 << 20, 2 * time.Second, false}, {-time.Minute, 0, 2 * time.Second, false},
+		{0, 0, 2 * time.Second, false},
+		{time.Second, 100 << 20, 2 * time.Second, false},
+		{-time.Minute, 0, 2 * time.Second, false},
 		{time.Second, 0, time.Second, true},
 	} {
 		b.spend(step.used, step.output)

@@ -44,18 +44,19 @@ func archived(t *testing.T, name, version string) []byte {
 func answering(t *testing.T, more string) (file string, u *Charts, out *bytes.Buffer, at string) {
 	t.Helper()
 	archives := map[string][]byte{}
-	index := "apiVersion: v1\nentries:\n"
+	var index strings.Builder
+	index.WriteString("apiVersion: v1\nentries:\n")
 	for _, name := range []string{"web", "api"} {
-		index += "  " + name + ":\n"
+		index.WriteString("  " + name + ":\n")
 		for _, version := range map[string][]string{"web": {"1.3.0", "1.2.3"}, "api": {"2.3.4"}}[name] {
 			path := "/" + name + "-" + version + ".tgz"
 			archives[path] = archived(t, name, version)
-			index += "  - {apiVersion: v2, name: " + name + ", version: " + version + ", urls: [." + path + "]}\n"
+			index.WriteString("  - {apiVersion: v2, name: " + name + ", version: " + version + ", urls: [." + path + "]}\n")
 		}
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/index.yaml" {
-			fmt.Fprint(w, index)
+			fmt.Fprint(w, index.String())
 			return
 		}
 		if archives[r.URL.Path] == nil {

@@ -167,7 +167,8 @@ func TestWorkLeavesClusters(t *testing.T) {
 			"placed us:10 leaves eu for us recorded 1", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{
-			"nobody says whether it fails", []plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), seen: evict.Evidence{webRef: {}}}},
+			"nobody says whether it fails",
+			[]plan{{source: fleet + web + policy(fails+single)}, {source: fleet + web + policy(fails+single), seen: evict.Evidence{webRef: {}}}},
 			"placed eu:10", "placed eu:10", "none", "health-unknown", false, 0,
 		},
 		{
@@ -176,7 +177,8 @@ func TestWorkLeavesClusters(t *testing.T) {
 			"placed eu:10", "placed eu:10", "none", "", false, 0,
 		},
 		{
-			"it is elsewhere as well, and gains nothing", []plan{{source: fleet + web + policy(both)}, {source: tainted("eu") + web + policy(both)}},
+			"it is elsewhere as well, and gains nothing",
+			[]plan{{source: fleet + web + policy(both)}, {source: tainted("eu") + web + policy(both)}},
 			"placed us:10 leaves eu for  recorded 1", "placed us:10 with eu", "none", "", true, time.Second,
 		},
 		{

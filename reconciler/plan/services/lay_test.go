@@ -109,7 +109,8 @@ func TestWhatBooksHave(t *testing.T) {
 	}
 	trees[5].Err = errors.New("its branch cannot be read")
 	want := []rules.Booked{
-		{Clusters: []string{"eu-1", "us-3"}, Services: []string{"shop/api"}}, {Clusters: []string{"us-1", "us-5"}, Services: []string{"shop/api", "shop/web"}},
+		{Clusters: []string{"eu-1", "us-3"}, Services: []string{"shop/api"}},
+		{Clusters: []string{"us-1", "us-5"}, Services: []string{"shop/api", "shop/web"}},
 		{Clusters: []string{"us-6"}, Services: []string{"shop/web"}},
 	}
 	all, laid := x.Lay(&in, trees)

@@ -177,6 +177,7 @@ func TestInWhichOrderAChangeListsClusters(t *testing.T) {
 
 // indexOf is an index of clusters.
 func indexOf(t *testing.T, names ...string) *index.Policies {
+	t.Helper()
 	set := policies.Set{}
 	for _, name := range names {
 		set.Clusters = append(set.Clusters, policies.Cluster{

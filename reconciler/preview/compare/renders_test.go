@@ -17,7 +17,8 @@ func renders(job []byte, files fs.FS) ([]byte, error) {
 	if err := json.Unmarshal(job, &j); err != nil {
 		return nil, err
 	}
-	dir, value := "", func(string) string { return "" }
+	var dir string
+	value := func(string) string { return "" }
 	if j.Kustomize != nil {
 		dir = j.Kustomize.Dir
 	} else {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -140,11 +141,11 @@ func TestInWhichStepsAUnitChanges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := comparer{base: tt.base, head: tt.head, within: tt.scope}
-			got := ""
+			var said strings.Builder
 			for _, r := range stepsOf(&c) {
-				got += r.String()
+				said.WriteString(r.String())
 			}
-			if got != tt.want {
+			if got := said.String(); got != tt.want {
 				t.Errorf("it is %q, want %q", got, tt.want)
 			}
 		})

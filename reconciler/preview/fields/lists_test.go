@@ -18,21 +18,29 @@ func TestHowItemsOfListsAreMatched(t *testing.T) {
 	for _, tt := range []struct{ name, from, to, want string }{
 		{"what moves up stays", "p, a, b, c, q", "a, b, c, r", "remove l[0] p <nil>\nreplace l[3] q r"},
 		{"what moves down stays", "a, b, c, q", "p, a, b, c, r", "add l[0] <nil> p\nreplace l[4] q r"},
-		{"the longer sequence counts", "x, a, b, c, z", "y, b, c, x, w",
-			"replace l[0] x y\nremove l[1] a <nil>\nreplace l[3] z x\nadd l[4] <nil> w"},
+		{
+			"the longer sequence counts", "x, a, b, c, z", "y, b, c, x, w",
+			"replace l[0] x y\nremove l[1] a <nil>\nreplace l[3] z x\nadd l[4] <nil> w",
+		},
 		{"of two that are as long the later one", "a, b, z", "b, a, w", "remove l[0] a <nil>\nreplace l[1] z a\nadd l[2] <nil> w"},
 		{"nothing is common", "a, b", "c, d, e", "replace l[0] a c\nreplace l[1] b d\nadd l[2] <nil> e"},
 		{"an item twice", "a, b, a", "a, a", "remove l[1] b <nil>"},
 		{"nothing becomes something", "", "a, b", "add l[0] <nil> a\nadd l[1] <nil> b"},
-		{"names that tell those of one list apart alone", "{name: x, v: 1}, {name: x, v: 2}", "{name: x, v: 1}",
-			"remove l[1] map[name:x v:2] <nil>"},
-		{"names that tell those of the other list apart alone", "{name: x, v: 1}", "{name: x, v: 1}, {name: x, v: 2}",
-			"add l[1] <nil> map[name:x v:2]"},
+		{
+			"names that tell those of one list apart alone", "{name: x, v: 1}, {name: x, v: 2}", "{name: x, v: 1}",
+			"remove l[1] map[name:x v:2] <nil>",
+		},
+		{
+			"names that tell those of the other list apart alone", "{name: x, v: 1}", "{name: x, v: 1}, {name: x, v: 2}",
+			"add l[1] <nil> map[name:x v:2]",
+		},
 		{"a name that one lacks", "{name: x, v: 1}, {v: 2}", "{name: x, v: 3}, {v: 2}", "replace l[0].v 1 3"},
 		{"a name that is none", "{name: [x], v: 1}", "{name: [x], v: 2}", "replace l[0].v 1 2"},
 		{"an item that is no map", "{name: x, v: 1}, y", "{name: x, v: 2}, y", "replace l[0].v 1 2"},
-		{"by a key", "{key: x, v: 1}, {key: y}", "{key: z}, {key: x, v: 2}",
-			"replace l[key=x].v 1 2\nremove l[key=y] map[key:y] <nil>\nadd l[key=z] <nil> map[key:z]"},
+		{
+			"by a key", "{key: x, v: 1}, {key: y}", "{key: z}, {key: x, v: 2}",
+			"replace l[key=x].v 1 2\nremove l[key=y] map[key:y] <nil>\nadd l[key=z] <nil> map[key:z]",
+		},
 		{"by an id that is a number", "{id: 1, v: 1}, {id: 2}", "{id: 2}, {id: 1, v: 2}", "replace l[id=1].v 1 2\nreorder l 1, 2 2, 1"},
 		{"lists of lists", "[a, b], [c]", "[a], [c]", "remove l[0][1] b <nil>"},
 		{"a list becomes a text", "[a]", "a", "replace l[0] [a] a"},
@@ -82,7 +90,7 @@ func TestWhatIsHiddenHasNoValues(t *testing.T) {
 	}
 	long := strings.Repeat("line\n", 20)
 	for _, f := range fields.Diff(of(long+"a\n"), of(long+"b\n"), nil) {
-		if f.From != nil || f.To != nil || !strings.HasPrefix(f.Lines, "@@ -18,4 +18,4 @@\n line\n line\n line\n-a\n+b\n") {
+		if f.From != nil || f.To != nil || !strings.HasPrefix(f.Lines, "@@ -18,4 +18,4 @@\n"+strings.Repeat(" line\n", 3)+"-a\n+b\n") {
 			t.Errorf("of lines is told %+v", f)
 		}
 	}
@@ -90,8 +98,10 @@ func TestWhatIsHiddenHasNoValues(t *testing.T) {
 
 // TestHowManyFollow is said in the singular of one.
 func TestHowManyFollow(t *testing.T) {
-	for n, want := range map[int]string{1: "1 label or checksum that follows", 2: "2 labels or checksums that follow",
-		11: "11 labels or checksums that follow"} {
+	for n, want := range map[int]string{
+		1: "1 label or checksum that follows", 2: "2 labels or checksums that follow",
+		11: "11 labels or checksums that follow",
+	} {
 		if got := fields.Follow(n); got != want {
 			t.Errorf("of %d it says %q", n, got)
 		}

@@ -2,6 +2,7 @@ package markdown_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -97,7 +98,7 @@ func TestHowMuchOfEachIsListed(t *testing.T) {
 			if !strings.Contains(got, fmt.Sprintf(tt.last, tt.most-1)) || strings.Contains(got, fmt.Sprintf(tt.last, tt.most)) {
 				t.Errorf("%s: of %d there are listed\n%s", tt.name, tt.most+more, got)
 			}
-			said := strings.Replace(tt.more, "2", fmt.Sprint(more), 1)
+			said := strings.Replace(tt.more, "2", strconv.Itoa(more), 1)
 			if more == 1 {
 				said = strings.NewReplacer("more regions", "more region", "more clusters", "more cluster").Replace(said)
 			}
@@ -140,8 +141,10 @@ func TestALineOfAChange(t *testing.T) {
 		t.Errorf("of nine objects it says\n%s", got)
 	}
 	moves := preview.Change{
-		Verb: preview.Moves, Objects: []object.Ref{ref("a")}, Removed: []string{"a"}, Moves: []preview.Move{{From: "a",
-			How: "when it is there", Nowhere: "it is in b"}},
+		Verb: preview.Moves, Objects: []object.Ref{ref("a")}, Removed: []string{"a"}, Moves: []preview.Move{{
+			From: "a",
+			How:  "when it is there", Nowhere: "it is in b",
+		}},
 	}
 	if got := changes(moves); !strings.Contains(got, "\n- a\n# from a: when it is there; it is in b\n") {
 		t.Errorf("of a move it says\n%s", got)
@@ -201,8 +204,10 @@ func TestATextInALineIsNotTooLong(t *testing.T) {
 		}
 	}
 	fenced := preview.Content{Clusters: []string{"a"}, Fields: []fields.Field{{Path: "data.k", Op: fields.Add, To: "a ```` b"}}}
-	if got := changes(preview.Change{Verb: preview.Changes, Objects: []object.Ref{ref("a")},
-		Changed: []preview.Content{fenced}}); !strings.Contains(got, "`````diff\n") {
+	if got := changes(preview.Change{
+		Verb: preview.Changes, Objects: []object.Ref{ref("a")},
+		Changed: []preview.Content{fenced},
+	}); !strings.Contains(got, "`````diff\n") {
 		t.Errorf("of backticks it says\n%s", got)
 	}
 }
@@ -219,8 +224,11 @@ func TestWhatIsThereAnyway(t *testing.T) {
 		{nil, "**No cluster changes.**\n", "**No cluster changes.**\n"},
 		{[]diag.Diagnostic{warning}, "**No cluster changes.**\n", "There without this change, too: 1 warning.\n"},
 		{[]diag.Diagnostic{mistake}, unknown, "There without this change, too: 1 error.\n- ` a.yaml: error: no [x] `\n"},
-		{[]diag.Diagnostic{mistake, warning, mistake}, unknown,
-			"There without this change, too: 2 errors, 1 warning.\n- ` a.yaml: error: no [x] `\n- ` a.yaml: error: no [x] `\n"},
+		{
+			[]diag.Diagnostic{mistake, warning, mistake},
+			unknown,
+			"There without this change, too: 2 errors, 1 warning.\n- ` a.yaml: error: no [x] `\n- ` a.yaml: error: no [x] `\n",
+		},
 	} {
 		c := preview.Comparison{Already: tt.all}
 		if got := markdown.Comment(&c, markdown.Limit); !strings.HasPrefix(got, tt.first) || !strings.HasSuffix(got, tt.last) {
@@ -274,17 +282,23 @@ func TestHowToLetItHappen(t *testing.T) {
 	comment := "\n\n```\n/waybill approve-prune " + digest + " " + head + "\n```\n"
 	for _, tt := range []struct{ trailer, digest, head, want, not string }{
 		{"", digest, head, "To let it happen, a maintainer comments this before the pull request is merged:" + comment, "put this trailer"},
-		{trailer, "", head, "To let it happen, put this trailer on a commit, or run `waybill publish`:\n\n```\n" + trailer + "\n```\n",
-			"approve-prune"},
-		{trailer, digest, head, "no trailer counts, and a maintainer comments this before the pull request is merged:" + comment,
-			"To let it happen, a maintainer"},
+		{
+			trailer, "", head, "To let it happen, put this trailer on a commit, or run `waybill publish`:\n\n```\n" + trailer + "\n```\n",
+			"approve-prune",
+		},
+		{
+			trailer, digest, head, "no trailer counts, and a maintainer comments this before the pull request is merged:" + comment,
+			"To let it happen, a maintainer",
+		},
 		{trailer, digest, "main", "put this trailer", "approve-prune"},
 		{trailer, digest, head + "0", "put this trailer", "approve-prune"},
 		{"", digest, "", "all leave", "To let it happen"},
 	} {
 		c := preview.Comparison{Head: tt.head, Guard: &preview.Guard{
-			Digest: tt.digest, Trailer: tt.trailer, Command: "waybill publish", Holds: []preview.Hold{{Clusters: []string{"a"},
-				Reason: "all leave"}},
+			Digest: tt.digest, Trailer: tt.trailer, Command: "waybill publish", Holds: []preview.Hold{{
+				Clusters: []string{"a"},
+				Reason:   "all leave",
+			}},
 		}}
 		if got := markdown.Comment(&c, markdown.Limit); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 			t.Errorf("with %q and %q at %q it says\n%s", tt.trailer, tt.digest, tt.head, got)

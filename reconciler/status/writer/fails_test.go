@@ -63,7 +63,9 @@ func TestWhatIsNotWrittenIsAnError(t *testing.T) {
 		{"of two", counted{err: full}, []string{"eu", "us"}, "writing the status of 2 clusters: the disk is full", 1},
 		{"somebody else writes five times", counted{races: 5}, []string{"eu", "us"}, "", 6},
 		{
-			"somebody else writes, and nobody may look again", counted{races: 5, looks: 2}, []string{"eu"},
+			"somebody else writes, and nobody may look again",
+			counted{races: 5, looks: 2},
+			[]string{"eu"},
 			"writing the status of 1 cluster: the server is down", 1,
 		},
 	} {

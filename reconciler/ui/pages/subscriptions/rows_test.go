@@ -202,8 +202,10 @@ func TestWhichSubscriptionsAreAskedFor(t *testing.T) {
 func TestMistakesOfPoliciesAreShown(t *testing.T) {
 	known := fleet(t)
 	for n := range 23 {
-		d := diag.Diagnostic{Severity: diag.Error, Pos: diag.Pos{File: "p.yaml", Line: n + 1}, Message: fmt.Sprint("mistake ", n),
-			Hint: "mend it"}
+		d := diag.Diagnostic{
+			Severity: diag.Error, Pos: diag.Pos{File: "p.yaml", Line: n + 1}, Message: fmt.Sprint("mistake ", n),
+			Hint: "mend it",
+		}
 		if n == 0 {
 			d.Severity = diag.Warning
 		}
