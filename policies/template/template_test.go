@@ -98,8 +98,13 @@ func TestAPartSaysWhatItsReleaseRenders(t *testing.T) {
 	if len(digests) != 6 {
 		t.Errorf("six contents have %d digests", len(digests))
 	}
-	if last := part(one); last.In(3) != nil || last.In(1) != nil {
+	last := part(one)
+	if last.In(3) != nil || last.In(1) != nil {
 		t.Error("a cluster that the release does not go to has what it renders")
+	}
+	last.Part.Groups[1], last.Part.Groups[2] = 1, 2
+	if last.In(0) == nil || last.In(1) != nil || last.In(2) != nil {
+		t.Error("a cluster of a later group has what the release renders for the first alone")
 	}
 }
 

@@ -125,6 +125,22 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
+// TestWhatHasNoKeyIsNeverQuarantined: deaths of jobs that have none say nothing of other jobs that have none.
+func TestWhatHasNoKeyIsNeverQuarantined(t *testing.T) {
+	p := pool(t)
+	bad, good := order{Do: "exit", N: 1}.job(nil), order{Do: "echo", Arg: "hello"}.job(nil)
+	bad.Key, good.Key = "", ""
+	for range maxDeaths {
+		err := p.Do(t.Context(), []Job{bad})[0].Err
+		if _, died := errors.AsType[*DeathError](err); !died {
+			t.Errorf("it gives %v", err)
+		}
+	}
+	if res := p.Do(t.Context(), []Job{good})[0]; res.Err != nil || string(res.Output) != "hello" {
+		t.Errorf("another one gives %q, %v", res.Output, res.Err)
+	}
+}
+
 func TestSuccessForgetsDeaths(t *testing.T) {
 	p := pool(t)
 	p.count("k", 2)
