@@ -2,6 +2,7 @@ package members
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubectl/pkg/cmd/get"
+
+	"github.com/waybill-dev/waybill/test/apiserver"
 )
 
 func mapping(group, kind string, scope meta.RESTScope) *meta.RESTMapping {
@@ -178,5 +181,44 @@ func TestFollow(t *testing.T) {
 	}
 	if (tally != Tally{Answered: 2, Refused: 1}) {
 		t.Errorf("the tally is %+v", tally)
+	}
+}
+
+// TestRowsOfAWatchHaveTheColumnsOfTheFirst: a server that answers with tables names the columns with the first change alone.
+func TestRowsOfAWatchHaveTheColumnsOfTheFirst(t *testing.T) {
+	a := newAsked(t)
+	a.only("us")
+	a.us.Remove("/api/v1/namespaces/shop/configmaps/us")
+	a.Way.Namespace = "shop"
+	var out, errs bytes.Buffer
+	say, err := Output{Flags: get.NewGetPrintFlags(), Out: &out, Err: &errs}.Follow(&Tally{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := func(name string, columns ...string) {
+		u, _ := served(columns, []string{"shop", name, "1"}).(*unstructured.Unstructured)
+		u.Object["metadata"] = apiserver.Object{}
+		a.us.Put("/api/v1/namespaces/shop/configmaps/"+name, u.Object)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), soon)
+	defer stop()
+	enough, told := errors.New("enough"), 0
+	err = a.Watch(ctx, Query{Args: []string{"configmaps"}}, func(answer Answer) error {
+		if answer.First {
+			table("a", "Name", "Data")
+			table("b")
+			table("c")
+		}
+		if err := say(answer); err != nil || len(answer.Errs) > 0 {
+			return errors.Join(append(answer.Errs, err)...)
+		}
+		if told++; told > len("abc") {
+			return enough
+		}
+		return nil
+	})
+	const want = "CLUSTER   NAME   DATA\nus        a      1\nus        b      1\nus        c      1\n"
+	if out.String() != want || !errors.Is(err, enough) || errs.Len() > 0 {
+		t.Errorf("it prints\n%s\nwant\n%s; %v, %s", out.String(), want, err, errs.String())
 	}
 }

@@ -199,6 +199,29 @@ func TestStatusCountsWhatIsNotAsItShouldBe(t *testing.T) {
 	}
 }
 
+// TestStatusTellsWhatIsAppliedFromWhatIsPublished: a cluster that has not applied the head of its branch yet shows both commits.
+func TestStatusTellsWhatIsAppliedFromWhatIsPublished(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	head, before := files.Sum("commit", []byte("head")), files.Sum("commit", []byte("before"))
+	w := status.Report{At: now.Add(-time.Minute)}
+	w.Commit = before
+	f := reports.Fleet{Clusters: []reports.Cluster{
+		{ClusterHealth: status.ClusterHealth{Cluster: "eu", Mode: karmada.Pull, State: status.Healthy, Head: head, Report: &w}},
+	}}
+	for format, want := range map[report.Format]string{
+		report.Table: "eu Healthy " + head.String()[:12] + " " + before.String()[:12] + " ",
+		report.JSON:  `"published": "` + head.String() + `", "applied": "` + before.String() + `"`,
+	} {
+		var b strings.Builder
+		if err := report.Fleet(&f, now).Write(&b, format); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, want) {
+			t.Errorf("it prints %s, want %q", b.String(), want)
+		}
+	}
+}
+
 func TestStatusCountsWhatIsHealthyNoMore(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	w := status.Report{At: now.Add(-time.Minute)}

@@ -9,6 +9,8 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/report/consumer"
 	"github.com/waybill-dev/waybill/render"
 	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
+	"github.com/waybill-dev/waybill/test/twin"
 )
 
 const address = "https://github.com/acme/branches"
@@ -134,6 +136,40 @@ func TestWhatIsInNeitherCluster(t *testing.T) {
 		}
 		if said := strings.Contains(notes.String(), "is in neither"); said != tt.said {
 			t.Errorf("%s: it is said: %t", tt.name, said)
+		}
+	}
+}
+
+// TestWhereSomethingIsSealedFluxDecrypts: what is published, what comes with the next publication, or what else may come.
+func TestWhereSomethingIsSealedFluxDecrypts(t *testing.T) {
+	const sealed = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\n" +
+		"stringData: {p: 'ENC[AES256_GCM,data:x]'}\nsops: {mac: 'ENC[AES256_GCM,data:x]', version: 3.9.0}\n"
+	for _, tt := range []struct {
+		name            string
+		was, comes, may bool
+		want            bool
+	}{
+		{"nothing is", false, false, false, false},
+		{"a Secret that is published", true, false, false, true},
+		{"the first comes", false, true, false, true},
+		{"it may come", false, false, true, true},
+	} {
+		p := fixture(t)
+		secret := func(is bool) *files.Folder {
+			of := twin.Of(p.Clusters[0].Tree)
+			if is {
+				of[tree.ManifestDir+"/shop/secret/s.yaml"] = twin.File([]byte(sealed))
+			}
+			return of.Folder()
+		}
+		published := map[string]tree.Published{"eu": {Built: secret(tt.was)}}
+		p.Clusters[0].Tree, p.Clusters[0].Sync.Encrypted = secret(tt.comes), tt.may
+		var out, notes strings.Builder
+		if err := (consumer.Flux{URL: address, Clusters: []string{"eu"}}).Write(&out, &notes, p, published); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "decryption:"); got != tt.want {
+			t.Errorf("%s: that it decrypts is %t, want %t:\n%s", tt.name, got, tt.want, out.String())
 		}
 	}
 }

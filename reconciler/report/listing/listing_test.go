@@ -3,19 +3,25 @@ package listing_test
 import (
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubectl/pkg/cmd/get"
 
+	"github.com/waybill-dev/waybill/policies"
+	"github.com/waybill-dev/waybill/policies/index"
 	"github.com/waybill-dev/waybill/policies/karmada"
 	"github.com/waybill-dev/waybill/reconciler/plan"
 	"github.com/waybill-dev/waybill/reconciler/report"
 	"github.com/waybill-dev/waybill/reconciler/report/listing"
 	"github.com/waybill-dev/waybill/reconciler/state/rollouts"
 	"github.com/waybill-dev/waybill/reconciler/status"
+	"github.com/waybill-dev/waybill/render/diag"
 	"github.com/waybill-dev/waybill/render/object"
+	"github.com/waybill-dev/waybill/render/tree"
+	"github.com/waybill-dev/waybill/sources/files"
 	"github.com/waybill-dev/waybill/test/reporting"
 )
 
@@ -77,6 +83,52 @@ func TestListsTellWhatClustersSay(t *testing.T) {
 	}}
 	listed(t, "bindings-told", l, listing.Query{Kind: "rb"})
 	listed(t, "works-told", l, listing.Query{Kind: "work"})
+}
+
+// TestWorksOfAVirtualClusterAreListedAsTemplatesCallThem, though on its host their namespaces have other names.
+func TestWorksOfAVirtualClusterAreListedAsTemplatesCallThem(t *testing.T) {
+	d := object.Decode("clusters.yaml", []byte(`apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: tenant, annotations: {waybill.dev/virtual-of: eu}}
+spec: {syncMode: Pull}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop-tenant}
+`))
+	set, others, ds := policies.Load(d.Objects, nil)
+	if diag.HasErrors(ds) || len(others) != 1 {
+		t.Fatal(others, ds)
+	}
+	root, err := tree.NewBuilder().LayOut([]tree.Manifest{{Ref: others[0].Ref(), Blob: files.NewBlob(others[0].YAML())}}).Tree(tree.Flux{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan.Plan{Clusters: []plan.Cluster{{Name: "eu", Tree: root}, {Name: "tenant", Tree: root}}}
+	p.Expanded.Policies = index.Of(set, nil, &index.Memo{})
+	l := listing.Lists{Plan: &p, Set: &set, Words: status.Reports{"tenant": {Objects: map[object.Ref]*status.Object{
+		{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}: {Applied: status.Application{Phase: status.PhaseApplied}},
+	}}}}
+	for namespace, want := range map[string]string{
+		"shop": "tenant Deployment.apps/shop/web Applied ", "shop-tenant": "eu Deployment.apps/shop-tenant/web - ",
+	} {
+		list, err := l.List(listing.Query{Kind: "works", Namespace: namespace})
+		if err != nil || len(list.Names()) != 1 {
+			t.Fatalf("in %s are %v; %v", namespace, list.Names(), err)
+		}
+		var out strings.Builder
+		if err := (listing.Printer{Flags: get.NewGetPrintFlags(), Err: io.Discard}).Print(&out, list); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, want) {
+			t.Errorf("in %s it prints\n%s\nwant %q", namespace, out.String(), want)
+		}
+	}
 }
 
 // TestAWatchShowsWhatChanges: a roll-out is shown again when one of its clusters is in another state, of which no column tells, and not
