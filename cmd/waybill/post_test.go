@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 )
 
 // TestWhatDiffShowsAtAForge: the verdict on the commit of the job or the one that was looked at, as the status of its folder; of what
-// cannot be compared that it is not known, and of a directory nothing.
+// cannot be compared that it is not known, and of a directory nothing. The pull request is that of the job, unless another one is named.
 func TestWhatDiffShowsAtAForge(t *testing.T) {
 	source, git := workTree(t)
 	var asked []string
@@ -25,6 +26,8 @@ func TestWhatDiffShowsAtAForge(t *testing.T) {
 			_ = json.NewDecoder(r.Body).Decode(&s)
 			asked, said = append(asked, fmt.Sprintf("%s %s: %s is %s", r.Method, r.URL.Path, s.Context, s.State)), "{}"
 			w.WriteHeader(http.StatusCreated)
+		} else if strings.Contains(r.URL.Path, "/pulls/") {
+			asked, said = append(asked, "GET "+r.URL.Path), "{}" // its head is another one
 		}
 		fmt.Fprint(w, said)
 	}))
@@ -67,18 +70,29 @@ func TestWhatDiffShowsAtAForge(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
+	event := filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(event, fmt.Appendf(nil, `{"pull_request": {"number": 7, "head": {"sha": %q}}}`, head), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pull := func(number string) []string {
+		return append([]string{"GET /api/v1/repos/a/b/pulls/" + number}, status("waybill/preview", "success")...)
+	}
 	for _, tt := range []struct {
-		line string
-		ends int
-		want []string
+		line, event string
+		ends        int
+		want        []string
 	}{
-		{"diff HEAD --post --plain-http -C " + source, 0, status("waybill/preview", "success")},
-		{"diff HEAD --post --plain-http -C " + filepath.Join(source, "own"), 0, status("waybill/preview (own)", "success")},
-		{"diff HEAD --post --plain-http --without-cluster ap -C " + source, 1, status("waybill/preview", "success")},
-		{"diff none --post --plain-http -C " + source, 2, nil},
-		{"diff HEAD --post --plain-http --with-cluster " + filepath.Join(source, "own", "own.yaml") + " -C " + source, 2, status("waybill/preview", "error")},
+		{"diff HEAD --post --plain-http -C " + source, "", 0, status("waybill/preview", "success")},
+		{"diff HEAD --post --plain-http -C " + filepath.Join(source, "own"), "", 0, status("waybill/preview (own)", "success")},
+		{"diff HEAD --post --plain-http --without-cluster ap -C " + source, "", 1, status("waybill/preview", "success")},
+		{"diff none --post --plain-http -C " + source, "", 2, nil},
+		{"diff HEAD --post --plain-http --with-cluster " + filepath.Join(source, "own", "own.yaml") + " -C " + source, "", 2, status("waybill/preview", "error")},
+		{"diff HEAD --post --plain-http --pull-request 9 -C " + source, "", 0, pull("9")},
+		{"diff HEAD --post --plain-http -C " + source, event, 0, pull("7")},
+		{"diff HEAD --post --plain-http --pull-request 9 -C " + source, event, 0, pull("9")},
 	} {
 		asked = nil
+		t.Setenv("GITHUB_EVENT_PATH", tt.event)
 		var out, problems strings.Builder
 		if code := run(t.Context(), strings.Fields(tt.line), &out, &problems); code != tt.ends {
 			t.Errorf("waybill %s ends with %d, want %d: %s%s", tt.line, code, tt.ends, out.String(), problems.String())

@@ -150,15 +150,18 @@ func TestWhatIsLeftIsRecorded(t *testing.T) {
 	}
 }
 
-// TestEachIsLeftForItsOwnReason: of two objects that stay in the same cluster each is recorded with why.
+// TestEachIsLeftForItsOwnReason: of objects that are not as decided in the same cluster each is recorded with why, and whether it is there.
 func TestEachIsLeftForItsOwnReason(t *testing.T) {
 	api := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "api"}
-	why := map[object.Ref]reason.Reason{web: reason.Held, api: reason.Suspended}
+	missed := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "missed"}
+	why := map[object.Ref]Left{
+		web: {Kept: true, Reason: reason.Held}, api: {Kept: true, Reason: reason.Suspended}, missed: {Reason: reason.Held},
+	}
 	c := Content{Left: map[object.Ref]groups.By[Left]{}}
 	for r, is := range why {
 		b, one := NewBinding("apps/v1", r), Content{}
 		b.Spec.Clusters = targets("a")
-		leave(&one, r, LeftIn{Left{Kept: true, Reason: is}, "a"})
+		leave(&one, r, LeftIn{is, "a"})
 		c.Bindings, c.Clusters, c.Left[r] = append(c.Bindings, b), one.Clusters, one.Left[r]
 	}
 	folder, err := Encode(c, nil, nil)
@@ -170,8 +173,8 @@ func TestEachIsLeftForItsOwnReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for r, want := range why {
-		if left := got.Left()[r]; len(left) != 1 || left[0].Reason != want {
-			t.Errorf("%s is left as %+v, want %s", r, left, want)
+		if left := got.Left()[r]; len(left) != 1 || left[0].Left != want {
+			t.Errorf("%s is left as %+v, want %+v", r, left, want)
 		}
 	}
 }

@@ -316,6 +316,22 @@ func TestWhoLooksAwayJudgesNobody(t *testing.T) {
 	})
 }
 
+// TestNobodyIsSilentWhereNothingIsStale has hours go by in which it is looked, and no book comes: without staleAfter that says nothing.
+func TestNobodyIsSilentWhereNothingIsStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		p.appliedTo(p.us, "us-1", imports)
+		p.tells(p.bookOf(apiserver.UID, 1, sliceOf("api-1", "10.101.0.5")))
+		p.us.Books.Looked(time.Hour, 0)
+		p.soon("us-1", "eu-1-api-1", "http 10.101.0.5", fast)
+		for hours := 1; hours <= 3; hours++ {
+			p.ahead.Store(int64(time.Duration(hours) * time.Hour))
+			p.us.Books.Looked(time.Hour, 0)
+		}
+		p.stays("us-1", "eu-1-api-1", "http 10.101.0.5")
+	})
+}
+
 // sliceOf is one with port http and an address.
 func sliceOf(name, address string) endpoints.Slice {
 	port, number := "http", int32(8080)
