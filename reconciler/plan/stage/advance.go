@@ -13,10 +13,14 @@ func advanced(v *view, r run) run {
 		if !isOpen(r.Status.Phase) {
 			break
 		}
-		if r.Status.Stages[n].Phase == rollouts.Done {
+		was := r.Status.Stages[n]
+		if was.Phase == rollouts.Done {
 			continue
 		}
-		if r = stepped(v, r, n); isOpen(r.Status.Phase) && r.Status.Stages[n].Phase != rollouts.Done {
+		if r = stepped(v, r, n); n == len(v.stages)-1 {
+			r = notLast(v, r, was)
+		}
+		if isOpen(r.Status.Phase) && r.Status.Stages[n].Phase != rollouts.Done {
 			break
 		}
 	}
@@ -95,6 +99,15 @@ func stepped(v *view, r run, n int) run {
 		return inPhase(r, st, why)
 	}
 	return soaking(v, r, st, s)
+}
+
+// notLast returns a record in which the last stage is not over yet, if a cluster of another one has to wait still: with the last stage what
+// is divided gets its new shares, and that cluster does not have its own.
+func notLast(v *view, r run, was rollouts.StageStatus) run {
+	if !isOpen(r.Status.Phase) || current(r.Status.Stages) >= 0 || !isCrowded(v, r) {
+		return r
+	}
+	return inPhase(r, was, rollouts.NotHealthy)
 }
 
 // inPhase returns a record in which a stage is in a phase, and the run with it.

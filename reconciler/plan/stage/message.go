@@ -55,6 +55,7 @@ var reasons = map[rollouts.Reason]string{
 	rollouts.ClustersSuspended: "its clusters are suspended",
 	rollouts.ClusterHeld:       "the guard holds a cluster of it",
 	rollouts.NoneAnswers:       "none of its clusters is healthy",
+	rollouts.NotHealthy:        "a cluster of an earlier stage has its turn when others there are healthy", // of the last stage; see notLast
 }
 
 // inSoak says why a stage is soaking.

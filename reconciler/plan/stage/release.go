@@ -8,23 +8,37 @@ import (
 
 // releasedSome returns a record in which as many clusters of a stage are released as may be, in their order.
 func releasedSome(v *view, r run, s *rollouts.Stage) run {
-	if v.Refused != "" || v.Windows[s.Name].IsClosed {
+	if isClosed(v, s) {
 		return r
 	}
-	room := v.width(s)
-	for _, n := range v.members[s.Name] {
-		if isAwaited(&r.clusters[n]) {
-			room--
-		}
-	}
-	for _, n := range eligible(v, r, s.Name) {
-		if room <= 0 {
-			break
-		}
+	all := eligible(v, r, s.Name)
+	for _, n := range all[:min(len(all), room(v, r, s))] {
 		r.set(n, releasedNow(v, r, n))
-		room--
 	}
 	return r
+}
+
+// isClosed reports a stage of which no cluster may be released now.
+func isClosed(v *view, s *rollouts.Stage) bool { return v.Refused != "" || v.Windows[s.Name].IsClosed }
+
+// room is how many more clusters of a stage may be released.
+func room(v *view, r run, s *rollouts.Stage) int {
+	n := v.width(s)
+	for _, m := range v.members[s.Name] {
+		if isAwaited(&r.clusters[m]) {
+			n--
+		}
+	}
+	return max(0, n)
+}
+
+// isCrowded reports that a cluster of a stage that is over, as one that was silent until then, has to wait until others of it
+// are healthy, or failed: then it has its turn.
+func isCrowded(v *view, r run) bool {
+	return slices.ContainsFunc(v.stages, func(s rollouts.Stage) bool {
+		n := slices.IndexFunc(r.Status.Stages, func(st rollouts.StageStatus) bool { return st.Name == s.Name })
+		return !r.Status.Stages[n].Skipped && !isClosed(v, &s) && !isFailed(v, r, &s) && room(v, r, &s) == 0 && len(eligible(v, r, s.Name)) > 0
+	})
 }
 
 // releasedNow is a cluster that is released by this plan: what it said so far is not of the target.

@@ -252,3 +252,14 @@ func stuck(r *rollouts.Rollout) *rollouts.Rollout {
 	r.Clusters = map[string]rollouts.Cluster{"p1": {Stage: "all", State: rollouts.Healthy, Released: metav1.NewTime(clock("09:30")), Reason: rollouts.NotPublished}}
 	return r
 }
+
+// TestWhyTheLastStageIsNotOver names what it waits for that is in another stage.
+func TestWhyTheLastStageIsNotOver(t *testing.T) {
+	w := newWorld(t, strategies["simple"], "canary: c1 c2; prod: p1")
+	w.happen(heard(
+		"10:00 silent c1;source b2", "10:01 healthy c2", "10:02 progressing c2", "10:03 healthy c1", "10:04 healthy p1",
+	))
+	if got, want := w.message(), "prod: a cluster of an earlier stage has its turn when others there are healthy"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}

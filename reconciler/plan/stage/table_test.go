@@ -84,6 +84,14 @@ func TestPhases(t *testing.T) {
 			{"10:02", "healthy p2 p3", "", "Updating prod ClusterHeld"},
 			{"10:03", "-hold p1", "b2: p1", "Updating prod"},
 		}},
+		{"Updating the last stage, and one that was late has to wait for another of its stage", "simple", "canary: c1 c2; prod: p1", []row{
+			{"10:00", "silent c1; source b2", "b2: c2", "Updating canary c1:Late c2:Released"},
+			{"10:01", "healthy c2", "b2: p1", "Updating prod"},
+			{"10:02", "progressing c2", "", "Updating prod c2:Released"},
+			{"10:03", "healthy c1", "", "Updating prod c1:Pending"},
+			{"10:04", "healthy p1", "", "Updating prod NotHealthy c1:Pending p1:Healthy"},
+			{"10:05", "healthy c2", "b2: c1", "Done b2 c1:Released"},
+		}},
 		{"Updating, and all are late", "simple", four, []row{
 			{"10:00", "silent c1; source b2", "", "Updating canary NoneAnswers c1:Late"},
 			{"10:19", "", "", "Updating canary NoneAnswers"},
