@@ -92,6 +92,18 @@ func TestPhases(t *testing.T) {
 			{"10:04", "healthy p1", "", "Updating prod NotHealthy c1:Pending p1:Healthy"},
 			{"10:05", "healthy c2", "b2: c1", "Done b2 c1:Released"},
 		}},
+		{"Updating the last stage, and no window lets one that was late have its turn", "simple", "canary: c1 c2; prod: p1", []row{
+			{"10:00", "silent c1; source b2", "b2: c2", ""},
+			{"10:01", "healthy c2", "b2: p1", ""},
+			{"10:02", "closed canary 12:00; progressing c2; healthy c1", "", "Updating prod c1:Pending c2:Released"},
+			{"10:03", "healthy p1", "", "Done b2 c1:Pending"},
+		}},
+		{"Updating the last stage, and one comes to a stage that was skipped", "three", "canary: c1; early: e1; prod: p1 p2 p3", []row{
+			{"10:00", "source b2", "b2: c1", ""},
+			{"10:01", "skip early; healthy c1", "b2: p1 p2", "Updating prod e1:Skipped"},
+			{"10:02", "relabel p1 early; relabel p3 early", "", "Updating prod p1:Released p3:Pending"},
+			{"10:03", "healthy p2", "", "Done b2 p3:Pending"},
+		}},
 		{"Updating, and all are late", "simple", four, []row{
 			{"10:00", "silent c1; source b2", "", "Updating canary NoneAnswers c1:Late"},
 			{"10:19", "", "", "Updating canary NoneAnswers"},
