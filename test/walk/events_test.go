@@ -194,7 +194,13 @@ func (w *walker) say(ctx context.Context, verb string, of *rollouts.Rollout, aim
 	if err := said.Command(ctx, w.repo, args, nil, w.now); err != nil {
 		return nil
 	}
-	w.stages.commanded[strings.Join([]string{of.Status.Run, verb, aim}, " ")] = true
+	commanded := func(aim string) { w.stages.commanded[strings.Join([]string{of.Status.Run, verb, aim}, " ")] = true }
+	commanded(aim)
+	for name, is := range of.Clusters { // of a stage, which a cluster may leave
+		if is.Stage == aim {
+			commanded(name)
+		}
+	}
 	return []string{"command " + strings.Join(args, " ")}
 }
 

@@ -196,8 +196,8 @@ func (r *Result) add(u *Unit, out stage.Output, refs []object.Ref) {
 	}
 	r.Outputs = append(r.Outputs, out)
 	r.Recheck, r.Diags = r.Recheck.And(out.Recheck), append(r.Diags, out.Diags...)
-	if is := out.After; u.isUnstaged() && out.Phase == rollouts.Done && (is == nil || len(is.Clusters) == 0) {
-		return
+	if is := out.After; out.Phase == rollouts.Done && (is == nil || u.isUnstaged() && len(is.Clusters) == 0) {
+		return // nothing of it waits, and the next plan knows no unit of it, or is to carry it out as this one does
 	}
 	for _, ref := range refs {
 		r.Of[ref] = len(r.Outputs)
