@@ -47,6 +47,7 @@ func Build(in Input) Plan {
 	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
 	t.rows, t.units, t.staged = goes.Rows, goes.Of, goes.Outputs
 	stages.addNamespaces()
+	found(t)
 	t.findUnlisted()
 	t.mover.resume()
 	out := t.carryOut()

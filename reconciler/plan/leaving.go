@@ -35,10 +35,10 @@ func leaving(decisions []Decision, last *state.State) map[object.Ref][]string {
 	return all
 }
 
-// moved reports that an object leaves a cluster because that failed, or what needs it does.
+// moved reports that an object leaves a cluster for others because that failed, or what needs it does.
 func (t *table) moved(r object.Ref, cluster string) bool {
 	d := t.decided.Find(r)
-	return d != nil && !d.Targeted(cluster) && slices.Contains(t.leaving[r], cluster)
+	return d != nil && len(d.Targets) > 0 && !d.Targeted(cluster) && slices.Contains(t.leaving[r], cluster)
 }
 
 // holdingData lists, as removals of clusters, what has left them and stays because data would be deleted with it.

@@ -239,10 +239,11 @@ func (m *mover) ask(c *move.Copy) {
 	}
 }
 
-// wasAllowed reports that the removal of an object was allowed when its move began.
+// wasAllowed reports that the removal of an object was allowed when its move began, and that it goes elsewhere still.
 func (m *mover) wasAllowed(r object.Ref, cluster string) bool {
 	l := state.FindLeaving(m.table.in.State.Leaving, r, cluster)
-	return l != nil && l.Allowed
+	d := m.table.decided.Find(r)
+	return l != nil && l.Allowed && d != nil && len(d.Targets) > 0
 }
 
 // isReleased reports that a cluster which would be held for losing an object is released.

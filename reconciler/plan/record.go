@@ -30,7 +30,7 @@ func (t *table) record(
 		Terms: state.TermsOf(&t.in.Source.Config), Unlisted: t.unlisted.all, Scripts: scripts, Rollouts: goes, SourceErrors: wrong,
 		Booked: t.exchanged.Booked(),
 	}
-	if out.allowed {
+	if out.allowed && len(c.Held) == 0 { // what is still held waits for it
 		c.LastGood = t.in.Unresolved.RememberedOnceAllowed()
 	}
 	for _, x := range t.in.Expanded.Policies.Set.Customizations {
@@ -107,7 +107,7 @@ func (t *table) leftByRef(out *carried) map[object.Ref]groups.By[state.Left] {
 // is looked for in them any longer. Of one that is remembered so that stays while something is held.
 func (t *table) releases(out *carried) []state.Release {
 	held := out.held()
-	settled := out.allowed || len(held) == 0 && len(t.in.Unresolved.Remembered().Objects) == 0
+	settled := len(held) == 0 && (out.allowed || len(t.in.Unresolved.Remembered().Objects) == 0)
 	all := map[state.ReleaseID]state.Release{}
 	add := func(id state.ReleaseID, objects []object.Ref, inputs string) {
 		refs := slices.Concat(all[id].Objects, objects)

@@ -50,8 +50,9 @@ type table struct {
 	// stopped are the clusters of which it cannot be told what they are to hold.
 	stopped map[int]reason.Reason
 	// recorded is what was left as it was by the plan that is made again; nil for a plan of its own.
-	recorded map[object.Ref]groups.By[state.Left]
-	leaving  map[object.Ref][]string // see Plan.Leaving
+	recorded    map[object.Ref]groups.By[state.Left]
+	leaving     map[object.Ref][]string // see Plan.Leaving
+	foundations foundations
 	// units are those of objects that go out in stages, by number, of are their rows, and staged is what was decided of them.
 	units     map[object.Ref]int
 	of        map[int][]int
@@ -195,7 +196,7 @@ func (t *table) Row(i int) rollout.Row {
 	d := t.decided.Find(r.Ref)
 	row := rollout.Row{
 		Divided: d != nil && isShared(d), Abandons: d != nil && abandons(t.in, d), IsSettled: isRecorded(t.in), Unit: t.units[r.Ref],
-		Needs: t.needs(r.Ref, d),
+		Needs: append(t.needs(r.Ref, d), foundationsOf(t, r)...),
 	}
 	have, recorded := t.have(r.Ref), t.recorded[r.Ref]
 	stood, stands := r.Stood()

@@ -29,6 +29,23 @@ func Namespaces(f *files.Folder) (all []object.Ref) {
 	return all
 }
 
+// Foundations lists the Namespaces and the CustomResourceDefinitions in a tree, which others are deleted with; nil for none.
+func Foundations(f *files.Folder) (all []object.Ref) {
+	all = Namespaces(f)
+	if f == nil {
+		return all
+	}
+	const group, kind = "apiextensions.k8s.io", "CustomResourceDefinition"
+	dir, _ := f.Lookup(folderOf(object.Ref{Group: group, Kind: kind}))
+	if dir.Dir == nil {
+		return all
+	}
+	for _, e := range dir.Dir.Entries() {
+		all = append(all, object.Ref{Group: group, Kind: kind, Name: strings.TrimSuffix(e.Name, ".yaml")})
+	}
+	return all
+}
+
 // clusterScope stands for a namespace where there is none. No namespace can have
 // this name.
 const clusterScope = "_cluster"
