@@ -116,7 +116,7 @@ func (m *maker) run(h hook, p Phase) (a Action, ran bool) {
 		}
 	}
 	switch {
-	case Recreatable(o.Kind()):
+	case Recreatable(o):
 		a.Verb, a.Renew, a.Take, a.Live = Recreate, RenewFirst, TakeNothing, nil
 		a.Left, a.Filled = nil, nil // it is there no more then
 		a.Earlier = live.Annotations[RunAnnotation] != "" && !begun && live.DeletionTimestamp == nil

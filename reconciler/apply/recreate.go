@@ -32,7 +32,7 @@ func renewal(o *Object) Renewal {
 	options := strings.FieldsFunc(annotation(o.Manifest, syncOptions), func(r rune) bool { return r == ',' || r == ' ' })
 	asks := annotation(o.Manifest, RecreateAnnotation) == "true" ||
 		strings.EqualFold(annotation(o.Manifest, fluxForce), "enabled") || slices.Contains(options, "Force=true")
-	if asks && Recreatable(o.Kind()) {
+	if asks && Recreatable(o) {
 		return RenewRefused
 	}
 	return RenewNever
@@ -44,5 +44,12 @@ var lasting = []schema.GroupKind{
 	{Kind: "Namespace"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"},
 }
 
-// Recreatable reports whether objects of a kind may be deleted to be created anew.
-func Recreatable(k schema.GroupKind) bool { return !slices.Contains(lasting, k) }
+// Recreatable reports whether an object, as its manifest has it or as it is live, may be deleted to be created anew.
+func Recreatable(o *Object) bool { return !slices.Contains(lasting, o.Kind()) && !deletesVolumes(o) }
+
+// deletesVolumes reports a StatefulSet with which its PersistentVolumeClaims go.
+func deletesVolumes(o *Object) bool {
+	spec, _ := o.Manifest["spec"].(map[string]any)
+	retention, _ := spec["persistentVolumeClaimRetentionPolicy"].(map[string]any)
+	return o.Kind() == schema.GroupKind{Group: "apps", Kind: "StatefulSet"} && retention["whenDeleted"] == "Delete"
+}

@@ -2,6 +2,20 @@ package apply
 
 import "testing"
 
+// TestAStatefulSetThatDeletesItsVolumesIsNotRecreated because its data would go with it, as with a PersistentVolumeClaim.
+func TestAStatefulSetThatDeletesItsVolumesIsNotRecreated(t *testing.T) {
+	for when, want := range map[string]Renewal{"Delete": RenewNever, "Retain": RenewRefused, "": RenewRefused} {
+		spec := map[string]any{}
+		if when != "" {
+			spec["persistentVolumeClaimRetentionPolicy"] = map[string]any{"whenDeleted": when, "whenScaled": "Delete"}
+		}
+		o := manifest("apps/v1 StatefulSet shop/db", spec, RecreateAnnotation+"=true")
+		if got := renewal(&o); got != want {
+			t.Errorf("%q: %v, want %v", when, got, want)
+		}
+	}
+}
+
 func TestRenewal(t *testing.T) {
 	for _, c := range []struct {
 		name, annotation string

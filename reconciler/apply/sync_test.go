@@ -492,7 +492,7 @@ func TestHooksThatLast(t *testing.T) {
 	before := maps.Clone(m.things)
 	m.syncs(t, branch("two"), "two", "tools data ? ? migrate ?", "")
 	for r, was := range before {
-		if is := m.things[r]; is.value != "two" || is.run == was.run || (is.uid == was.uid) == Recreatable(kindOf(r)) {
+		if is := m.things[r]; is.value != "two" || is.run == was.run || (is.uid == was.uid) == Recreatable(&Object{Ref: r}) {
 			t.Errorf("%s was %+v, and is %+v", r, was, is)
 		}
 	}

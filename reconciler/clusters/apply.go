@@ -107,8 +107,7 @@ func deliver(
 	if err != nil && a.Renew == apply.RenewRefused {
 		anew, failed := patch(asNew(a), owner)
 		if failed == nil && c.onlyNew(ctx, m, anew, err) {
-			live, err = renew(ctx, at, a, anew)
-			a.Verb = apply.Recreate
+			return recreate(ctx, c, m, a, refusal{anew, err})
 		}
 	}
 	return live, a.Verb, explained(a, err)
@@ -269,8 +268,11 @@ func explained(a apply.Action, err error) error {
 		return errReplaced
 	case a.UID != "" && isImmutable(err):
 		advice := "delete the object, and it is created anew; the annotation " + apply.RecreateAnnotation + `: "true" has Waybill do so`
-		if !apply.Recreatable(a.Object.Kind()) {
+		if !apply.Recreatable(a.Object) {
 			advice = "a " + a.Ref.Kind + " is never deleted for that"
+			if a.Ref.Kind == "StatefulSet" {
+				advice += " while its persistentVolumeClaimRetentionPolicy deletes its volumes with it"
+			}
 		}
 		return fmt.Errorf("a field that cannot be changed is to be changed: %w; %s", err, advice)
 	case apierrors.IsNotFound(err) && a.Ref.Namespace != "":

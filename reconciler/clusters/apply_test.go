@@ -257,6 +257,47 @@ func TestWhatIsCreatedAnew(t *testing.T) {
 	}
 }
 
+// TestAStatefulSetWhoseVolumesWouldGoWithItStays although a field of it cannot be changed: its own policy for them counts, as it is live
+// as well as in its manifest.
+func TestAStatefulSetWhoseVolumesWouldGoWithItStays(t *testing.T) {
+	t.Parallel()
+	at := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "shop", Name: "db"}
+	of := func(when string) apiserver.Object {
+		return apiserver.Object{
+			"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": apiserver.Object{"name": "db", "namespace": "shop"},
+			"spec": apiserver.Object{"persistentVolumeClaimRetentionPolicy": apiserver.Object{"whenDeleted": when}},
+		}
+	}
+	const path = "/apis/apps/v1/namespaces/shop/statefulsets/db"
+	for _, tt := range []struct {
+		live, manifest string
+		renew          apply.Renewal
+		anew           bool
+	}{
+		{"Retain", "Retain", apply.RenewRefused, true},
+		{"Delete", "Retain", apply.RenewRefused, false},
+		{"Retain", "Delete", apply.RenewNever, false}, // as it is planned
+	} {
+		s := apiserver.InMemory("shop")
+		s.Put(path, of(tt.live))
+		refused := false
+		c := through(t, s, "", func(r *http.Request) *metav1.Status {
+			if r.Method != http.MethodPatch || refused {
+				return nil
+			}
+			refused = true
+			return invalid(metav1.CauseTypeForbidden, "updates to statefulset spec are forbidden")
+		})
+		out := does(t, c, apply.Action{Ref: at, Verb: apply.Update, UID: uid(s, path), Renew: tt.renew, Object: &apply.Object{Ref: at, APIVersion: "apps/v1", Manifest: of(tt.manifest)}})
+		if deleted := slices.Contains(s.Writes(), "DELETE "+path); deleted != tt.anew || (out.Err == nil) != tt.anew {
+			t.Errorf("%+v: %v, %v", tt, out.Err, s.Writes())
+		}
+		if !tt.anew && (out.Err == nil || !strings.Contains(out.Err.Error(), "a StatefulSet is never deleted for that while its persistentVolumeClaimRetentionPolicy deletes")) {
+			t.Errorf("%+v: %v", tt, out.Err)
+		}
+	}
+}
+
 // TestWhoseNameObjectsAreChangedIn: that of a service account, where one is named. What is there is looked at, and the inventory written,
 // by the credential itself.
 func TestWhoseNameObjectsAreChangedIn(t *testing.T) {

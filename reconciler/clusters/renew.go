@@ -19,6 +19,26 @@ import (
 	"github.com/waybill-dev/waybill/reconciler/apply"
 )
 
+// refusal is what a server answered to a change, and what it would create instead.
+type refusal struct {
+	anew []byte
+	err  error
+}
+
+// recreate has an object be created anew, unless more would go with what is live than the manifest says.
+func recreate(ctx context.Context, c *Client, m *meta.RESTMapping, a apply.Action, by refusal) (*metav1.PartialObjectMetadata, apply.Verb, error) {
+	is, err := c.get(ctx, m, a)
+	if err != nil {
+		return nil, a.Verb, fmt.Errorf("looking at it, before it is deleted to be created anew: %w", err)
+	}
+	a.Object = &apply.Object{Ref: a.Ref, Manifest: is.Object}
+	if !apply.Recreatable(a.Object) {
+		return nil, a.Verb, explained(a, by.err)
+	}
+	live, err := renew(ctx, c.at(m, a.Ref), a, by.anew)
+	return live, apply.Recreate, explained(a, err)
+}
+
 // onlyNew reports whether a server refuses to change an object because a field may not change:
 // it says that a field is invalid or forbidden, and would create the same manifest. What is
 // wrong in itself, and what an admission policy denies, is wrong for a new object, too; it says

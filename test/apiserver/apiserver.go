@@ -85,7 +85,7 @@ var kinds = map[string][]metav1.APIResource{
 		{Name: "pods", Kind: "Pod", Namespaced: true},
 	},
 	"coordination.k8s.io/v1":         {{Name: "leases", Kind: "Lease", Namespaced: true}},
-	"apps/v1":                        {{Name: "deployments", Kind: "Deployment", Namespaced: true}},
+	"apps/v1":                        {{Name: "deployments", Kind: "Deployment", Namespaced: true}, {Name: "statefulsets", Kind: "StatefulSet", Namespaced: true}},
 	"discovery.k8s.io/v1":            {{Name: "endpointslices", Kind: "EndpointSlice", Namespaced: true}},
 	"batch/v1":                       {{Name: "jobs", Kind: "Job", Namespaced: true}},
 	"kustomize.toolkit.fluxcd.io/v1": {{Name: "kustomizations", Kind: "Kustomization", Namespaced: true}},
