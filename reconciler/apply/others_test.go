@@ -271,11 +271,11 @@ func TestWhatTwoAppliedIsInDoubt(t *testing.T) {
 }
 
 // TestWhatIsToStayIsReleased when it leaves the branch: an object whose manifest said so, which the inventory remembers, and namespaces
-// that a cluster cannot be without. Nothing says of it at any time that its deletion began.
+// that a cluster, or its inventories, cannot be without. Nothing says of it at any time that its deletion began.
 func TestWhatIsToStayIsReleased(t *testing.T) {
 	for name, want := range map[string]Verb{
-		"default": Release, "kube-public": Release, "kube": Delete, "shop": Delete, "defaults": Delete,
-		"example.com/default": Delete, "ConfigMap default": Delete,
+		"default": Release, "kube-public": Release, "waybill-system": Release, "kube": Delete, "shop": Delete, "defaults": Delete,
+		"example.com/default": Delete, "ConfigMap default": Delete, "waybill-systems": Delete, "ConfigMap waybill-system": Delete,
 	} {
 		r := object.Ref{Kind: "Namespace", Name: name}
 		if kind, short, ok := strings.Cut(name, " "); ok {

@@ -328,9 +328,10 @@ func (m *maker) absent() []Action {
 }
 
 // stays reports an entry whose object stays in the cluster: its manifest said so, or it is a
-// Namespace that a cluster cannot be without.
+// Namespace that a cluster, or its inventories, cannot be without.
 func stays(r object.Ref, e inventory.Entry) bool {
-	return e.Keeps || r.Group == "" && r.Kind == "Namespace" && (r.Name == "default" || strings.HasPrefix(r.Name, "kube-"))
+	return e.Keeps || r.Group == "" && r.Kind == "Namespace" &&
+		(r.Name == "default" || r.Name == inventory.Namespace || strings.HasPrefix(r.Name, "kube-"))
 }
 
 func refused(a Action, why string) Action {

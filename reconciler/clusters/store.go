@@ -21,7 +21,7 @@ import (
 )
 
 // Namespace holds the inventories.
-const Namespace = "waybill-system"
+const Namespace = inventory.Namespace
 
 const (
 	inventoryLabel = "waybill.dev/inventory"

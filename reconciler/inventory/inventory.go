@@ -24,6 +24,9 @@ import (
 	"github.com/waybill-dev/waybill/sources/files"
 )
 
+// Namespace is where the inventories of a cluster are, of whichever source.
+const Namespace = "waybill-system"
+
 // Inventory is what was applied to one cluster from one source. The zero value is that of a
 // cluster that nothing was applied to.
 type Inventory struct {
