@@ -123,6 +123,33 @@ func TestWhatIsTheSameOfAnInventoryIsNotWritten(t *testing.T) {
 	}
 }
 
+// TestWhatIsLeftOfAnInventoryIsNotLost where one of two shards is, and all fits into one again: the head names it as soon as it is written.
+func TestWhatIsLeftOfAnInventoryIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := apiserver.InMemory("waybill-system")
+	c := calling(t, s)
+	if _, err := c.Store(t.Context(), read(t, c), holding(1500)); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range s.Paths(secrets) {
+		if strings.HasSuffix(at, "-2-0") {
+			s.Remove(at)
+		}
+	}
+	left := read(t, c)
+	had := len(left.Inventory.Entries)
+	if had < 600 || had > 900 {
+		t.Fatalf("%d entries, in %v", had, s.Paths(secrets))
+	}
+	wants := []inventory.Want{{Ref: ref, Changes: true}}
+	if _, err := c.Store(t.Context(), left, left.Inventory.Begin(left.Inventory.Commit, wants, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if is := len(read(t, c).Inventory.Entries); is < had { // as where the round is killed now, or waits for a wave
+		t.Errorf("%d of %d entries are left, in %v", is, had, s.Paths(secrets))
+	}
+}
+
 // TestAnInventoryThatIsBroken is not taken for another one: it is said which Secret it is. One of whose parts somebody deleted is not
 // settled, so that nothing is deleted by it.
 func TestAnInventoryThatIsBroken(t *testing.T) {

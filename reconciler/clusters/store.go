@@ -223,16 +223,19 @@ func (c *Client) Store(ctx context.Context, before apply.Stored, now inventory.I
 	}
 	w := &storer{Client: c, owner: now.Owner, stored: apply.Stored{Inventory: now, Versions: maps.Clone(before.Versions)}}
 	same := old.Head.Shards == next.Head.Shards
+	anew := false // a shard was not there: the head that is there may name others than what is left makes up
 	for at, data := range next.Shards {
 		name := shardName(now.Owner, next.Head.Shards, at)
-		if _, there := before.Versions[name]; there && same && bytes.Equal(old.Shards[at], data) {
+		_, there := before.Versions[name]
+		if there && same && bytes.Equal(old.Shards[at], data) {
 			continue
 		}
+		anew = anew || !there
 		if err := w.put(ctx, name, entriesKey, data); err != nil {
 			return before, err
 		}
 	}
-	if _, there := before.Versions[headName(now.Owner)]; !there || old.Head != next.Head {
+	if _, there := before.Versions[headName(now.Owner)]; !there || anew || old.Head != next.Head {
 		text, err := json.Marshal(next.Head)
 		if err != nil {
 			return before, fmt.Errorf("encoding the head of the inventory: %w", err)
