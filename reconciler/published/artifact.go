@@ -26,7 +26,7 @@ type Artifact struct {
 	// Services is the file that says which services the cluster exchanges; nil for none.
 	Services []byte
 	// Replaces is the commit that the branch may replace, and NameBefore what the cluster was registered as before;
-	// empty for none.
+	// empty for none. A name by which another cluster is registered is none of before.
 	Replaces, NameBefore string
 }
 
@@ -71,6 +71,9 @@ func (r *Reader) artifact(ctx context.Context, in *Desired, cluster string) (Art
 	}
 	if i := slices.IndexFunc(in.Clusters, func(c *karmada.Cluster) bool { return c.Name == cluster }); i >= 0 {
 		d.Replaces, d.NameBefore = in.Clusters[i].Annotations[ReplacesAnnotation], in.Clusters[i].Annotations[FormerlyAnnotation]
+		if in.registered(d.NameBefore) != nil { // by its inventory that one would pass for this
+			d.NameBefore = ""
+		}
 	}
 	d.Services, err = servicesOf(b.Published)
 	return d, b, err

@@ -144,6 +144,21 @@ func folderAt(tb testing.TB, repo *twin.Repo, cluster string) *files.Folder {
 	return e.Dir
 }
 
+// TestANameThatAnotherClusterHasIsNoFormerOne: by it the inventory of that other cluster would pass for the one of this, and a kubeconfig
+// that leads there would not be refused.
+func TestANameThatAnotherClusterHasIsNoFormerOne(t *testing.T) {
+	repo := twin.New("branches")
+	repo.Write(euAt, publication("c1", "Cluster: eu"), held{"web": "1"}.root(t))
+	for before, want := range map[string]string{"us": "", "europe": "europe"} { // us is registered now
+		in := desired(t, repo, render.Addresses{Prefix: "waybill/cluster/"})
+		in.Clusters[0].Annotations[FormerlyAnnotation] = before
+		d, err := (&Reader{Branches: At(repo)}).Artifact(t.Context(), in, "eu")
+		if err != nil || d.NameBefore != want {
+			t.Errorf("it was %s, and that comes to %q, %v", before, d.NameBefore, err)
+		}
+	}
+}
+
 // TestNothingIsPublishedForIt where neither its branch nor its folder is there: that is no failure, and nothing else is.
 func TestNothingIsPublishedForIt(t *testing.T) {
 	repo := twin.New("branches")
