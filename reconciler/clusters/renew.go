@@ -26,13 +26,15 @@ type refusal struct {
 }
 
 // recreate has an object be created anew, unless more would go with what is live than the manifest says.
-func recreate(ctx context.Context, c *Client, m *meta.RESTMapping, a apply.Action, by refusal) (*metav1.PartialObjectMetadata, apply.Verb, error) {
+func recreate(
+	ctx context.Context, c *Client, m *meta.RESTMapping, a apply.Action, by refusal,
+) (*metav1.PartialObjectMetadata, apply.Verb, error) {
 	is, err := c.get(ctx, m, a)
 	if err != nil {
 		return nil, a.Verb, fmt.Errorf("looking at it, before it is deleted to be created anew: %w", err)
 	}
-	a.Object = &apply.Object{Ref: a.Ref, Manifest: is.Object}
-	if !apply.Recreatable(a.Object) {
+	if o := (&apply.Object{Ref: a.Ref, Manifest: is.Object}); !apply.Recreatable(o) {
+		a.Object = o
 		return nil, a.Verb, explained(a, by.err)
 	}
 	live, err := renew(ctx, c.at(m, a.Ref), a, by.anew)
