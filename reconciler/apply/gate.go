@@ -12,9 +12,9 @@ import (
 	"github.com/waybill-dev/waybill/render/object"
 )
 
-// ended reports whether all phases of the commit came to their end.
+// ended reports whether all phases of the commit came to their end, and the inventory has each object by one name.
 func (p *Plan) ended(i inventory.Inventory) bool {
-	return p.sync == nil || i.Sync == inventory.Sync{Commit: p.sync.Commit, Phase: PostSync}
+	return len(p.renamed) == 0 && (p.sync == nil || i.Sync == inventory.Sync{Commit: p.sync.Commit, Phase: PostSync})
 }
 
 // end notes that all of a plan was done.

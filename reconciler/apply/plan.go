@@ -168,6 +168,8 @@ type Plan struct {
 	onFail  []Stage
 	wants   []inventory.Want
 	leaving []object.Ref
+	// renamed are entries, by UID, of objects that are wanted by another name.
+	renamed map[object.Ref]string
 }
 
 // Stages are all of them, in the order in which they are begun.
@@ -299,13 +301,33 @@ func (m *maker) owned(entry inventory.Entry, live *metav1.PartialObjectMetadata)
 	return false, ""
 }
 
+// leftBranch lists the entries that are not on the branch. Those of objects that are there by another name, as a Project
+// of OpenShift is its Namespace, are renamed, unless it is not known yet that they are ours by that name.
+func leftBranch(in *Input, wants []inventory.Want) (absent []object.Ref, renamed map[object.Ref]string) {
+	onBranch, uids := make([]inventory.Want, 0, len(in.Objects)), map[string]object.Ref{}
+	for i := range in.Objects {
+		r := in.Objects[i].Ref
+		onBranch = append(onBranch, inventory.Want{Ref: r})
+		if live := in.Facts.Live[r]; live != nil && live.UID != "" {
+			uids[string(live.UID)] = r
+		}
+	}
+	renamed = map[object.Ref]string{}
+	absent = slices.DeleteFunc(in.Inventory.Absent(onBranch), func(r object.Ref) bool {
+		uid := in.Inventory.Entries[r].UID
+		as, is := uids[uid]
+		if is && slices.ContainsFunc(wants, func(w inventory.Want) bool { return w.Ref == as }) {
+			renamed[r] = uid
+		}
+		return is
+	})
+	return absent, renamed
+}
+
 // absent decides about entries that are not on the branch, unless the guard holds them.
 func (m *maker) absent() []Action {
-	onBranch := make([]inventory.Want, 0, len(m.in.Objects))
-	for i := range m.in.Objects {
-		onBranch = append(onBranch, inventory.Want{Ref: m.in.Objects[i].Ref})
-	}
-	absent := m.in.Inventory.Absent(onBranch)
+	var absent []object.Ref
+	absent, m.plan.renamed = leftBranch(m.in, m.plan.wants)
 	if m.plan.Hold = m.hold(absent); m.plan.Hold != nil {
 		return nil
 	}

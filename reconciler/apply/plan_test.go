@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -309,6 +310,72 @@ func TestWhatLeaves(t *testing.T) {
 				t.Errorf("it is held, and %d requests are planned", p.Requests())
 			}
 		})
+	}
+}
+
+// TestOneObjectByTwoNames: what leaves by one name and is on the branch by another is one object: an OpenShift Project is its Namespace.
+// It is neither deleted nor released, and the inventory has it by one name then, if that is applied.
+func TestOneObjectByTwoNames(t *testing.T) {
+	project, namespace, other := object.Ref{Kind: "Project", Group: "project.openshift.io", Name: "shop"}, manifest("v1 Namespace shop", nil), manifest("v1 ConfigMap shop/c", nil)
+	for _, tt := range []struct {
+		name      string
+		left      inventory.Entry
+		namespace string // its UID; another one if it is another object
+		owner     string
+		want      string
+		knows     bool // by its name of before
+	}{
+		{"the same object", inventory.Entry{UID: "same"}, "same", source, "Namespace/shop update", false},
+		{"the same object, which is to stay when it leaves", inventory.Entry{UID: "same", Keeps: true}, "same", source, "Namespace/shop update", false},
+		{"the same object, which is another source's", inventory.Entry{UID: "same"}, "same", "git.example.com/others", "", true},
+		{"another one", inventory.Entry{UID: "another"}, "same", source, "Namespace/shop update, Project.project.openshift.io/shop delete", false},
+		{"one of which no UID is known", inventory.Entry{}, "", source, "Namespace/shop update, Project.project.openshift.io/shop delete", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newModel()
+			m.things = map[object.Ref]thing{
+				project: {uid: tt.left.UID, owner: source, ours: 1}, namespace.Ref: {uid: tt.namespace, owner: tt.owner, ours: 1}, other.Ref: {uid: "c", owner: source, ours: 1},
+			}
+			known := inventory.Inventory{Identity: inventory.Identity{Owner: source, Cluster: "eu"}, Settled: true, Entries: map[object.Ref]inventory.Entry{project: tt.left, other.Ref: {UID: "c"}}}
+			m.put(known)
+			objects := []Object{namespace, other}
+			r := Round{Cluster: m, Name: "eu", Owner: source, Commit: blob("c"), Objects: objects, Admit: func(context.Context, inventory.Inventory) (Options, error) {
+				return Options{Guard: render.DefaultConfig().Guard}, nil
+			}}
+			report, err := r.Do(t.Context())
+			if err != nil || report.Plan.Hold != nil {
+				t.Fatalf("%v, %+v", err, report.Plan.Hold)
+			}
+			var got []string
+			for _, o := range report.Outcomes {
+				if o.Ref != other.Ref {
+					got = append(got, o.Ref.String()+" "+string(o.Verb))
+				}
+			}
+			if is := strings.Join(got, ", "); is != tt.want {
+				t.Errorf("it comes to %s, want %s", is, tt.want)
+			}
+			if _, knows := m.stored.Inventory.Entries[project]; knows != tt.knows {
+				t.Errorf("the inventory has %+v", m.stored.Inventory.Entries)
+			}
+		})
+	}
+}
+
+// TestAnObjectIsKnownByOneName although nothing is to be done about it: it was applied by its other name before what left the branch was
+// looked at.
+func TestAnObjectIsKnownByOneName(t *testing.T) {
+	project, namespace := object.Ref{Kind: "Project", Group: "project.openshift.io", Name: "shop"}, manifest("v1 Namespace shop", nil)
+	m := newModel()
+	m.things = map[object.Ref]thing{project: {uid: "u", owner: source, ours: 1}, namespace.Ref: {uid: "u", owner: source, ours: 1}}
+	m.put(inventory.Inventory{Identity: inventory.Identity{Owner: source, Cluster: "eu-1"}, Entries: map[object.Ref]inventory.Entry{project: {UID: "u"}}})
+	for n := range 3 { // the first round deletes nothing
+		if err := m.round(t, []Object{namespace}, blob("c")); err != nil {
+			t.Fatal(err)
+		}
+		if _, knows := m.stored.Inventory.Entries[project]; knows != (n == 0) || len(m.took) > 0 {
+			t.Errorf("after the round %d the inventory has %+v, and %v was deleted", n, m.stored.Inventory.Entries, m.took)
+		}
 	}
 }
 

@@ -251,7 +251,7 @@ func (w *writer) carryOut(ctx context.Context, known inventory.Inventory, report
 	if p.sync != nil {
 		begun.Sync = *p.sync
 	}
-	begun = begun.Applied(p.begun(begun))
+	begun = begun.Applied(p.begun(begun)).Gone(p.renamed)
 	if err := w.store(ctx, begun); err != nil {
 		return fmt.Errorf("writing the inventory, before anything was changed: %w", err)
 	}
