@@ -270,6 +270,40 @@ func TestWhatTwoAppliedIsInDoubt(t *testing.T) {
 	}
 }
 
+// TestWhatStaysKeepsWhatItIsDeletedWith: its Namespace, and the definitions of its group, are released with it; others are deleted.
+func TestWhatStaysKeepsWhatItIsDeletedWith(t *testing.T) {
+	shop := object.Ref{Kind: "Namespace", Name: "shop"}
+	definition := object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "widgets.example.com"}
+	for name, tt := range map[string]struct {
+		left       object.Ref
+		keeps      bool
+		shop, kind Verb
+	}{
+		"in the Namespace":            {object.Ref{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}, true, Release, Delete},
+		"in the Namespace, and goes":  {object.Ref{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}, false, Delete, Delete},
+		"in another Namespace":        {object.Ref{Kind: "PersistentVolumeClaim", Namespace: "blog", Name: "data"}, true, Delete, Delete},
+		"of the kind":                 {object.Ref{Group: "example.com", Kind: "Widget", Name: "w"}, true, Delete, Release},
+		"of the kind, and goes":       {object.Ref{Group: "example.com", Kind: "Widget", Name: "w"}, false, Delete, Delete},
+		"of a kind of another group":  {object.Ref{Group: "example.org", Kind: "Widget", Name: "w"}, true, Delete, Delete},
+		"a definition of that name":   {object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "a.b"}, true, Delete, Delete},
+		"of the kind, in a Namespace": {object.Ref{Group: "example.com", Kind: "Widget", Namespace: "shop", Name: "w"}, true, Release, Release},
+	} {
+		p := Make(Input{
+			Commit: blob("commit"), Options: Options{Allowed: true},
+			Inventory: inventory.Inventory{Identity: inventory.Identity{Owner: source}, Settled: true, Entries: map[object.Ref]inventory.Entry{
+				shop: {UID: "n"}, definition: {UID: "d"}, tt.left: {UID: "u", Keeps: tt.keeps},
+			}},
+		})
+		got := map[object.Ref]Verb{}
+		for _, a := range p.Actions() {
+			got[a.Ref] = a.Verb
+		}
+		if got[shop] != tt.shop || got[definition] != tt.kind {
+			t.Errorf("with something that stays %s, the Namespace is to be %v, and the definition %v", name, got[shop], got[definition])
+		}
+	}
+}
+
 // TestWhatIsToStayIsReleased when it leaves the branch: an object whose manifest said so, which the inventory remembers, and namespaces
 // that a cluster, or its inventories, cannot be without. Nothing says of it at any time that its deletion began.
 func TestWhatIsToStayIsReleased(t *testing.T) {

@@ -331,6 +331,7 @@ func (m *maker) absent() []Action {
 	if m.plan.Hold = m.hold(absent); m.plan.Hold != nil {
 		return nil
 	}
+	isUnder := underWhatStays(absent, m.in.Inventory)
 	var actions []Action
 	for _, r := range absent {
 		e := m.in.Inventory.Entries[r]
@@ -339,7 +340,7 @@ func (m *maker) absent() []Action {
 			m.plan.Refused = append(m.plan.Refused, refused(a, "it left the branch, and what the cluster has of its kind is not known: "+err.Error()))
 			continue
 		}
-		if stays(r, e) {
+		if stays(r, e) || isUnder(r) {
 			a.Verb = Release
 		} else {
 			m.plan.leaving = append(m.plan.leaving, r)
@@ -347,6 +348,27 @@ func (m *maker) absent() []Action {
 		actions = append(actions, a)
 	}
 	return actions
+}
+
+// underWhatStays reports what others are deleted with of which one stays when it leaves the branch: its Namespace, and the
+// CustomResourceDefinitions of its group, which their names end with.
+func underWhatStays(absent []object.Ref, i inventory.Inventory) func(object.Ref) bool {
+	namespaces, definitions := map[string]bool{}, map[string]bool{}
+	for _, r := range absent {
+		if stays(r, i.Entries[r]) {
+			namespaces[r.Namespace], definitions[r.Group] = r.Namespace != "", r.Group != ""
+		}
+	}
+	return func(r object.Ref) bool {
+		switch kindOf(r) {
+		case schema.GroupKind{Kind: "Namespace"}:
+			return namespaces[r.Name]
+		case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+			_, group, _ := strings.Cut(r.Name, ".")
+			return definitions[group]
+		}
+		return false
+	}
 }
 
 // stays reports an entry whose object stays in the cluster: its manifest said so, or it is a

@@ -407,7 +407,7 @@ func TestHooksInTheInventory(t *testing.T) {
 			t.Errorf("%s did not run, and is in the inventory: %+v", name, e)
 		}
 	}
-	m.syncs(t, branch[3:4], "two", "-smoke -seed ~kept -backup -web -last -shop", "")
+	m.syncs(t, branch[3:4], "two", "-smoke -seed ~kept -backup -web -last ~shop", "")
 	if _, there := m.things[object.Ref{Group: "batch", Kind: "Job", Namespace: "shop", Name: "kept"}]; !there {
 		t.Error("a hook that is to stay is gone")
 	}
