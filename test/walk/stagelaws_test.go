@@ -260,7 +260,7 @@ func (j *judgement) becomes(cluster, commit string) bool {
 
 // wasOver reports a stage that was over before the publication, or that somebody had skipped.
 func (j *judgement) wasOver(stage string) bool {
-	if j.is.Status.Stages[j.order(stage)].Skipped {
+	if n := j.order(stage); n >= 0 && j.is.Status.Stages[n].Skipped {
 		return true
 	}
 	return j.isSameRun() && slices.ContainsFunc(j.was.Status.Stages, func(s rollouts.StageStatus) bool {
