@@ -70,11 +70,6 @@ func (t *table) settleUnlisted(stays map[object.Ref]groups.Set) {
 		return
 	}
 	t.unlisted.stays = stays
-	var needs []object.Ref // which stays with that, also where it is not listed, either
-	for _, r := range refs {
-		needs = append(needs, needed(t, r, t.decided.Find(r))...)
-	}
-	t.addRows(needs)
 	t.unlisted.diags = []diag.Diagnostic{{
 		Code: diag.UnlistedStays, Severity: diag.Warning,
 		Message: "what an earlier version of Waybill delivered and no kustomization lists stays as it was published: " + words.List(names),
