@@ -46,8 +46,7 @@ func Build(in Input) Plan {
 	goes := stages.goesOut(writing)
 	atTheEnd := stages.heldAtTheEnd(&goes, writing, rows)
 	t.rows, t.units, t.staged = goes.Rows, goes.Of, goes.Outputs
-	stages.addNamespaces()
-	found(t)
+	addFoundations(t)
 	t.findUnlisted()
 	t.mover.resume()
 	out := t.carryOut()

@@ -18,9 +18,9 @@ type foundations struct {
 	definitions map[string][]object.Ref // CustomResourceDefinitions, by their groups
 }
 
-// found finds the Namespaces and the CustomResourceDefinitions that clusters have, and adds rows for those that nobody sends any longer:
-// what stays in a cluster, whatever the reason, needs them there.
-func found(t *table) {
+// addFoundations finds the Namespaces and the CustomResourceDefinitions that clusters have, and adds rows for those that nobody
+// sends any longer: what stays in a cluster, whatever the reason, needs them there.
+func addFoundations(t *table) {
 	t.foundations = foundations{map[string]object.Ref{}, map[string][]object.Ref{}}
 	is, all := &t.foundations, map[object.Ref]bool{}
 	type place struct {

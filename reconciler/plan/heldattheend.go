@@ -24,7 +24,7 @@ func (s *stager) heldAtTheEnd(goes *staged.Result, written manifest.Input, sched
 	end.rows, end.of, end.byPath, end.pulled, end.unlisted = scheduled, nil, nil, nil, unlisted{}
 	laid := (&stager{table: &end}).laidOut(written, true)
 	end.rows, end.units, end.staged = laid.Rows, laid.Of, laid.Outputs
-	found(&end)
+	addFoundations(&end)
 	end.findUnlisted()
 	out := end.guarded()
 	for i := range begin {

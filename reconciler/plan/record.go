@@ -176,6 +176,9 @@ func (t *table) addRows(refs []object.Ref) {
 			missing[r] = true
 		}
 	}
+	if len(missing) == 0 {
+		return
+	}
 	for r := range missing {
 		t.rows = append(t.rows, manifest.Row{Ref: r})
 	}

@@ -225,22 +225,6 @@ func versionOf(commit string, u rollouts.Unit, of older.Units) staged.Version {
 	return v
 }
 
-// addNamespaces adds rows for the namespaces of what goes out in stages that nobody sends any longer: clusters that have
-// something in them still keep them.
-func (s *stager) addNamespaces() {
-	names := map[string]bool{}
-	for r := range s.table.units {
-		names[r.Namespace] = r.Namespace != ""
-	}
-	var all []object.Ref
-	for name, isAny := range names {
-		if isAny {
-			all = append(all, object.Ref{Kind: "Namespace", Name: name})
-		}
-	}
-	s.table.addRows(all)
-}
-
 // recordsOf are the records of what was decided. Of what was recorded and cannot be read the files stay as they are.
 func recordsOf(r *staged.Result, unreadable map[rollouts.Unit]error) (all []rollouts.Rollout) {
 	for i := range r.Outputs {

@@ -52,7 +52,7 @@ type table struct {
 	// recorded is what was left as it was by the plan that is made again; nil for a plan of its own.
 	recorded    map[object.Ref]groups.By[state.Left]
 	leaving     map[object.Ref][]string // see Plan.Leaving
-	foundations foundations
+	foundations foundations             // see addFoundations
 	// units are those of objects that go out in stages, by number, of are their rows, and staged is what was decided of them.
 	units     map[object.Ref]int
 	of        map[int][]int
@@ -289,19 +289,10 @@ func abandons(in *Input, d *schedule.Decision) bool {
 	return d.Moves != nil && in.Source.Config.Failover.LastCopy != render.LastCopyKeep
 }
 
-// needs are the rows of what an object needs where it stays.
+// needs are the rows of what an object needs where it stays: what it pulled along, what scales it and, of an object that
+// goes out in stages or is not in the source, its namespace.
 func (t *table) needs(r object.Ref, d *schedule.Decision) (rows []int) {
-	for _, need := range needed(t, r, d) {
-		if n, ok := t.find(need); ok {
-			rows = append(rows, n)
-		}
-	}
-	return rows
-}
-
-// needed is what an object needs where it stays: what it pulled along, what scales it and, of an object that goes out in stages
-// or is not in the source, its namespace.
-func needed(t *table, r object.Ref, d *schedule.Decision) (refs []object.Ref) {
+	var refs []object.Ref
 	isUnlisted, isStaged := !t.unlisted.stays[r].IsEmpty(), t.units[r] > 0
 	if isUnlisted || d != nil && d.Policy != nil && d.Policy.Spec.PropagateDeps {
 		refs = slices.Clone(t.pulledBefore(r))
@@ -312,7 +303,12 @@ func needed(t *table, r object.Ref, d *schedule.Decision) (refs []object.Ref) {
 	if (isUnlisted || isStaged) && r.Namespace != "" {
 		refs = append(refs, object.Ref{Kind: "Namespace", Name: r.Namespace})
 	}
-	return refs
+	for _, need := range refs {
+		if n, ok := t.find(need); ok {
+			rows = append(rows, n)
+		}
+	}
+	return rows
 }
 
 // pulledBefore returns what a template pulled along by the last decisions.

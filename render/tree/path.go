@@ -15,30 +15,21 @@ import (
 const ManifestDir = "manifests"
 
 // Namespaces lists the Namespaces of a tree, which may be nil.
-func Namespaces(f *files.Folder) (all []object.Ref) {
-	if f == nil {
-		return nil
-	}
-	dir, _ := f.Lookup(ManifestDir + "/" + clusterScope + "/namespace")
-	if dir.Dir == nil {
-		return nil
-	}
-	for _, e := range dir.Dir.Entries() {
-		all = append(all, object.Ref{Kind: "Namespace", Name: strings.TrimSuffix(e.Name, ".yaml")})
-	}
-	return all
+func Namespaces(f *files.Folder) []object.Ref { return ofKind(f, "", "Namespace") }
+
+// Foundations lists the Namespaces and the CustomResourceDefinitions of a tree, which may be nil: what others are deleted with.
+func Foundations(f *files.Folder) []object.Ref {
+	return append(Namespaces(f), ofKind(f, "apiextensions.k8s.io", "CustomResourceDefinition")...)
 }
 
-// Foundations lists the Namespaces and the CustomResourceDefinitions in a tree, which others are deleted with; nil for none.
-func Foundations(f *files.Folder) (all []object.Ref) {
-	all = Namespaces(f)
+// ofKind lists the objects of a tree, which may be nil, that are of a kind without a namespace.
+func ofKind(f *files.Folder, group, kind string) (all []object.Ref) {
 	if f == nil {
-		return all
+		return nil
 	}
-	const group, kind = "apiextensions.k8s.io", "CustomResourceDefinition"
 	dir, _ := f.Lookup(folderOf(object.Ref{Group: group, Kind: kind}))
 	if dir.Dir == nil {
-		return all
+		return nil
 	}
 	for _, e := range dir.Dir.Entries() {
 		all = append(all, object.Ref{Group: group, Kind: kind, Name: strings.TrimSuffix(e.Name, ".yaml")})
